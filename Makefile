@@ -1,0 +1,57 @@
+# `make demo` and `make test` do all their own set-up: they need Python 3.11 or newer, and make.
+# Another interpreter:  make test PYTHON=python3.12
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+PYTEST_ARGS ?= -n 2
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) is older than Python 3.11: try  make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# What the demo needs, and what development needs, in one environment: the second contains the first.
+$(VENV)/installed-demo: pyproject.toml | $(VENV)/created
+	$(PIP_INSTALL) -e '.[plot]'
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(VENV)/created
+	$(PIP_INSTALL) -e '.[dev]'
+	@touch $(VENV)/installed-demo $@
+
+.PHONY: venv
+venv: $(VENV)/installed-dev ## create .venv with everything for development
+
+.PHONY: demo
+demo: $(VENV)/installed-demo ## cluster a hard data set, print a table, write build/demo.png
+	$(BIN)/python examples/demo.py
+
+.PHONY: test
+test: lint ## all checks and the whole test suite
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+.PHONY: test-nojit
+test-nojit: $(VENV)/installed-dev ## the tests marked nojit, as plain Python
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PYTEST_ARGS) -m nojit tests
+
+.PHONY: lint
+lint: $(VENV)/installed-dev ## style, types and the order of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: clean
+clean: ## remove everything that make has made
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	find src tests examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,32 @@
+"""iCVI-ARTMAP: clustering in which a cluster validity index decides every step."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.indices.custom import custom_index
+    from icvi_artmap.prediction import index_value
+
+__version__ = "0.1.0"
+
+#: Public names and where they live; imported when first asked for (PEP 562).
+_HOMES = {
+    "ICVIARTMAP": "icvi_artmap.estimator",
+    "custom_index": "icvi_artmap.indices.custom",
+    "index_value": "icvi_artmap.prediction",
+}
+
+__all__ = ["ICVIARTMAP", "custom_index", "index_value"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,370 @@
+"""ICVIARTMAP, the scikit-learn estimator: validate, fit, set attributes; nothing else."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from icvi_artmap import fitting, prediction
+from icvi_artmap.engine import Parameters
+from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices.registry import get_index
+from icvi_artmap.initialise import kmeans_centres
+from icvi_artmap.scaling import learn_scaling
+
+_SEEDS = np.iinfo(np.int32).max
+
+
+class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Clustering in which a cluster validity index decides every step (iCVI-ARTMAP).
+
+    A fuzzy ARTMAP network is taught, sample by sample, the cluster that makes the index of the
+    whole partition best; clusters are merged and split at the end of every epoch. Data are scaled
+    inside: standardised for the index, min-max scaled and complement coded for the network.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters to find, at least 2.
+    index : str or Index, default="NI"
+        "NI" (negentropy increment ↓: Gaussian clusters of any covariance), "CH" (Calinski-Harabasz
+        ↑), "WB" (WB-index ↓), "XB" (Xie-Beni ↓), "DB" (Davies-Bouldin ↓), "PBM"
+        (Pakhira-Bandyopadhyay-Maulik ↑), capitals or not; or what :func:`custom_index` returns.
+    rho_a : float, default=0.0
+        Vigilance of the categories, in [0, 1]: the greater, the smaller the boxes.
+    rho_ab : float, default=1.0
+        Vigilance of the map field, in [0, 1]. At 1 a sample always gets the cluster that the index
+        prefers; below, categories may overrule it.
+    beta_a : float, default=1.0
+        Learning rate of the categories, in (0, 1].
+    alpha : float, default=1e-3
+        Choice parameter, greater than 0.
+    epsilon : float, default=0.01
+        Match tracking: by how much the vigilance rises above the match of a refused category.
+    beta_ab : float, default=1e-3
+        Learning rate of the map field, in (0, 1].
+    tol : float, default=1e-6
+        Training ends when the index changes by no more than this from one epoch to the next.
+    max_epochs : int, default=20
+        Training ends after this many epochs at the latest.
+    init : {"k-means++"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Start from the centres of k-means, or from these centres (in the units of the data).
+    n_init : int, default=1
+        Number of whole runs from different starts; the one with the best index value is kept.
+    kmeans_trials : int, default=10
+        Number of k-means runs for one start, of which the best is taken.
+    shuffle : bool, default=True
+        Present the samples in a random order (drawn once), or in the given one.
+    evaluation : {"incremental", "batch"}, default="incremental"
+        "batch" computes every trial anew from the data (the paper's bCVI-ARTMAP): the same labels,
+        much slower.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the starts and of the order of presentation.
+    verbose : int, default=0
+        1 prints a line for every epoch.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every training sample, 0 to ``n_clusters_ - 1``.
+    n_clusters_ : int
+        Number of clusters found; it can be less than ``n_clusters``.
+    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
+        Cluster means, in the units of the data.
+    index_value_ : float
+        The index of the partition, in its own sign.
+    index_history_ : ndarray of shape (n_iter_ + 1,)
+        Its value at the start and at the end of every epoch.
+    index_trace_ : ndarray of shape (n_iter_ * n_samples,)
+        Its value after every presentation; only after ``fit(X, trace=True)``.
+    n_iter_ : int
+        Number of epochs.
+    converged_ : bool
+        Whether training ended before ``max_epochs`` forced it to.
+    categories_ : ndarray of shape (n_categories, 2, n_features)
+        Lower and upper corners of the boxes, in the units of the data.
+    category_labels_ : ndarray of shape (n_categories,)
+        Cluster that every category predicts.
+    map_field_ : ndarray of shape (n_categories, n_clusters_)
+        How strongly every category is tied to every cluster.
+    sample_categories_ : ndarray of shape (n_samples,)
+        Category of every training sample.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if all are strings.
+
+    Examples
+    --------
+    >>> from icvi_artmap import ICVIARTMAP
+    >>> from icvi_artmap.datasets import make_gaussian_clusters
+    >>> X, y = make_gaussian_clusters(4, 2, random_state=0)
+    >>> model = ICVIARTMAP(n_clusters=4, random_state=0).fit(X)
+    >>> model.n_clusters_
+    4
+    >>> bool((model.predict(X) == model.labels_).mean() > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        index: str | Index = "NI",
+        rho_a: float = 0.0,
+        rho_ab: float = 1.0,
+        beta_a: float = 1.0,
+        alpha: float = 1e-3,
+        epsilon: float = 0.01,
+        beta_ab: float = 1e-3,
+        tol: float = 1e-6,
+        max_epochs: int = 20,
+        init: Literal["k-means++"] | ArrayLike = "k-means++",
+        n_init: int = 1,
+        kmeans_trials: int = 10,
+        shuffle: bool = True,
+        evaluation: Literal["incremental", "batch"] = "incremental",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.index = index
+        self.rho_a = rho_a
+        self.rho_ab = rho_ab
+        self.beta_a = beta_a
+        self.alpha = alpha
+        self.epsilon = epsilon
+        self.beta_ab = beta_ab
+        self.tol = tol
+        self.max_epochs = max_epochs
+        self.init = init
+        self.n_init = n_init
+        self.kmeans_trials = kmeans_trials
+        self.shuffle = shuffle
+        self.evaluation = evaluation
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: Any = None, *, trace: bool = False) -> Self:
+        """Find the clusters of ``X``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers without missing values, dense.
+        y : ignored
+        trace : bool, default=False
+            Also keep the index value after every presentation, as ``index_trace_``.
+
+        Returns
+        -------
+        self : ICVIARTMAP
+        """
+        index, parameters = self._check_parameters()
+        X = self._check_data(X, reset=True)
+        if len(X) < self.n_clusters:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} is more than the number of samples, "
+                f"n_samples={len(X)}. Ask for at most as many clusters as there are samples."
+            )
+        given = self._given_centres(X.shape[1])
+        random_state = check_random_state(self.random_state)
+        order = np.arange(len(X))
+        if self.shuffle:
+            random_state.shuffle(order)
+        scaling = learn_scaling(X)
+        best: fitting.FitResult | None = None
+        for run in range(1 if given is not None else self.n_init):
+            centres = given
+            if centres is None:
+                seed = int(random_state.randint(_SEEDS))
+                centres = kmeans_centres(X, scaling, self.n_clusters, self.kmeans_trials, seed)
+            result = fitting.fit(
+                X,
+                centres,
+                scaling,
+                index,
+                parameters,
+                order=order,
+                tol=self.tol,
+                max_epochs=self.max_epochs,
+                batch=self.evaluation == "batch",
+                trace=trace,
+                report=self._reporter(run),
+            )
+            if best is None or result.score > best.score:
+                best = result
+        assert best is not None
+        self._set_result(best, scaling, index)
+        return self
+
+    def fit_predict(self, X: ArrayLike, y: Any = None, **kwargs: Any) -> NDArray[np.int64]:
+        """Find the clusters of ``X`` and return the cluster of every sample."""
+        return self.fit(X, **kwargs).labels_
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Cluster of every row: that of the category with the largest choice value.
+
+        Training samples need not get the cluster they have in ``labels_``: there the index decided.
+        """
+        check_is_fitted(self)
+        X = self._check_data(X, reset=False)
+        return self.category_labels_[
+            prediction.best_categories(X, self._scaling, self._boxes, self.alpha)
+        ]
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Choice value of every cluster's best category, of shape (n_samples, n_clusters_).
+
+        The greater, the nearer; 0 for a cluster that no category predicts.
+        """
+        check_is_fitted(self)
+        X = self._check_data(X, reset=False)
+        return prediction.best_choices(
+            X, self._scaling, self._boxes, self.alpha, self.category_labels_, self.n_clusters_
+        )
+
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """Index of the predicted partition of ``X``; its sign is turned so that greater is better.
+
+        ``X`` is standardised as the training data were. A single predicted cluster scores -inf.
+        """
+        labels = self.predict(X)
+        X = self._check_data(X, reset=False)
+        return prediction.score(X, labels, self._scaling, get_index(self.index))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters_
+
+    def _set_result(self, result: fitting.FitResult, scaling: Any, index: Index) -> None:
+        d = len(scaling.minimum)
+        self.labels_ = result.labels
+        self.n_clusters_ = len(result.centres)
+        self.cluster_centers_ = scaling.standardise_inverse(result.centres)
+        self.index_value_ = index.value(result.score)
+        self.index_history_ = index.direction * np.array(result.history)
+        self.n_iter_ = result.n_epochs
+        self.converged_ = result.converged
+        self.categories_ = np.stack(
+            [
+                scaling.min_max_inverse(result.boxes[:, :d]),
+                scaling.min_max_inverse(1.0 - result.boxes[:, d:]),
+            ],
+            axis=1,
+        )
+        self.category_labels_ = result.map_field.argmax(axis=1)
+        self.map_field_ = result.map_field
+        self.sample_categories_ = result.sample_categories
+        if result.trace is not None:
+            self.index_trace_ = index.direction * result.trace
+        elif hasattr(self, "index_trace_"):
+            del self.index_trace_
+        self._scaling = scaling
+        self._boxes = result.boxes
+
+    def _reporter(self, run: int) -> Any:
+        if not self.verbose:
+            return None
+        head = f"run {run + 1} of {self.n_init}, " if self.n_init > 1 else ""
+        return lambda line: print(f"ICVIARTMAP: {head}{line}", flush=True)
+
+    def _check_data(self, X: ArrayLike, reset: bool) -> NDArray[np.floating]:
+        if scipy.sparse.issparse(X):
+            raise TypeError(
+                f"Sparse data ({type(X).__name__}) was passed, but dense data is required: "
+                "complement coding turns every zero into a one. Use X.toarray() if it fits into "
+                "memory, or reduce the dimension first, for example with TruncatedSVD."
+            )
+        return validate_data(
+            self,
+            X,
+            dtype=[np.float64, np.float32],
+            reset=reset,
+            ensure_min_samples=2 if reset else 1,
+        )
+
+    def _given_centres(self, n_features: int) -> NDArray[np.float64] | None:
+        """The centres passed as ``init``, or None for k-means."""
+        if isinstance(self.init, str):
+            if self.init != "k-means++":
+                raise ValueError(
+                    f'init={self.init!r} is unknown. Use "k-means++" or an array of shape '
+                    "(n_clusters, n_features) with centres in the units of the data."
+                )
+            return None
+        centres = check_array(self.init, dtype=np.float64, input_name="init")
+        expected = (self.n_clusters, n_features)
+        if centres.shape != expected:
+            raise ValueError(
+                f"init has shape {centres.shape}, but n_clusters={self.n_clusters} and "
+                f"{n_features} features need {expected}."
+            )
+        if self.n_init > 1:
+            warnings.warn(
+                f"n_init={self.n_init} makes no difference with given centres: one run is made.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        return centres
+
+    def _check_parameters(self) -> tuple[Index, Parameters]:
+        """Check what does not depend on the data; the message says what came and what is wanted."""
+        _check_integer("n_clusters", self.n_clusters, 1)
+        if self.n_clusters == 1:
+            raise ValueError(
+                "n_clusters=1 is not a clustering: every index compares at least two clusters. "
+                "Use n_clusters >= 2."
+            )
+        for name in ("max_epochs", "n_init", "kmeans_trials"):
+            _check_integer(name, getattr(self, name), 1)
+        _check_real("rho_a", self.rho_a, 0.0, 1.0)
+        _check_real("rho_ab", self.rho_ab, 0.0, 1.0)
+        _check_real("beta_a", self.beta_a, 0.0, 1.0, open_low=True)
+        _check_real("beta_ab", self.beta_ab, 0.0, 1.0, open_low=True)
+        _check_real("alpha", self.alpha, 0.0, np.inf, open_low=True)
+        _check_real("epsilon", self.epsilon, 0.0, 1.0)
+        _check_real("tol", self.tol, 0.0, np.inf)
+        if self.evaluation not in ("incremental", "batch"):
+            raise ValueError(
+                f'evaluation must be "incremental" or "batch", got {self.evaluation!r}.'
+            )
+        parameters = Parameters(
+            float(self.rho_a),
+            float(self.rho_ab),
+            float(self.beta_a),
+            float(self.alpha),
+            float(self.epsilon),
+            float(self.beta_ab),
+        )
+        return get_index(self.index), parameters
+
+
+def _check_integer(name: str, value: Any, least: int) -> None:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r} of type {type(value).__name__}.")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}.")
+
+
+def _check_real(name: str, value: Any, low: float, high: float, *, open_low: bool = False) -> None:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}.")
+    number = float(value)
+    inside = low < number if open_low else low <= number
+    if not inside or not number <= high or number == np.inf:
+        bracket, upper = "(" if open_low else "[", f"{high:g}]" if high < np.inf else "inf)"
+        raise ValueError(f"{name} must be in {bracket}{low:g}, {upper}, got {value}.")

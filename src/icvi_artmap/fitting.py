@@ -1,0 +1,168 @@
+"""Algorithm 1 of the paper, top to bottom: scale, initialise, epochs, merge and split, result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap.art.boxes import make_boxes
+from icvi_artmap.art.members import compact, make_members
+from icvi_artmap.engine import Network, Parameters, make_scratch, present
+from icvi_artmap.indices.batch import batch_state
+from icvi_artmap.indices.contract import Index
+from icvi_artmap.initialise import first_boxes, first_partition
+from icvi_artmap.moments import trusted
+from icvi_artmap.restructure import drop_empty, merge, split
+from icvi_artmap.scaling import Data, Scaling, coded_data
+
+#: Compiled code runs for about this long before Python gets to see an interrupt.
+CHUNK_SECONDS = 0.1
+#: Room for categories: at least this many, and that many times what is there.
+LEAST_CAPACITY, GROWTH = 64, 2
+
+
+@dataclass
+class FitResult:
+    """What a run leaves behind, samples in their original order, boxes scaled."""
+
+    labels: NDArray[np.int64]
+    sample_categories: NDArray[np.int64]
+    boxes: NDArray[np.float64]  #: (C, 2d)
+    map_field: NDArray[np.float64]  #: (C, k')
+    centres: NDArray[np.float64]  #: (k', d), standardised
+    score: float
+    history: list[float]  #: scores at the start and at every epoch's end
+    trace: NDArray[np.float64] | None  #: scores after every presentation
+    n_epochs: int
+    converged: bool
+
+
+def fit(
+    X: NDArray[np.floating],
+    centres: NDArray[np.float64],
+    scaling: Scaling,
+    index: Index,
+    parameters: Parameters,
+    *,
+    order: NDArray[np.int64],
+    tol: float,
+    max_epochs: int,
+    batch: bool = False,
+    trace: bool = False,
+    report: Callable[[str], None] | None = None,
+) -> FitResult:
+    """One run from the given centres (data units), samples presented in ``order``."""
+    n_clusters = len(centres)
+    # Pre-processing
+    data = coded_data(X, scaling, order)
+    # Initialisation
+    rows, labels = first_partition(data, first_boxes(centres, scaling), parameters.alpha)
+    network = _make_network(rows, labels, n_clusters)
+    state = index.state(data, labels, len(rows), n_clusters)
+    if batch:
+        state = batch_state(index, state, data, labels, network.members.category)
+    history, traces = [index.score(state)], []
+    # Training
+    converged, epoch = False, 0
+    while epoch < max_epochs and not converged:
+        epoch += 1
+        boxes_before = _box_rows(network)
+        values = np.empty(len(labels) if trace else 0)
+        network = _present_all(index, data, network, labels, state, parameters, values)
+        merges = merge(index, state, network, data, labels)
+        splits = split(index, state, network, data, labels, n_clusters)
+        network = _compacted(network)
+        history.append(index.score(state))
+        traces.append(values)
+        converged = np.array_equal(boxes_before, _box_rows(network)) or (
+            epoch > 1 and _unchanged(history[-2], history[-1], tol)
+        )
+        if report is not None:
+            report(
+                f"epoch {epoch}: {index.name} = {index.value(history[-1]):.6g}, "
+                f"{state.moments.size[0]} clusters, {network.boxes.used[0]} categories, "
+                f"{merges} merges, {splits} splits"
+            )
+    # Result
+    k = int(state.moments.size[0])
+    return FitResult(
+        labels=_in_original_order(labels, order),
+        sample_categories=_in_original_order(network.members.category, order),
+        boxes=_box_rows(network),
+        map_field=network.map_field[: network.boxes.used[0], :k].copy(),
+        centres=state.moments.mean[:k].copy(),
+        score=history[-1],
+        history=history,
+        trace=np.concatenate(traces) if trace else None,
+        n_epochs=epoch,
+        converged=bool(converged),
+    )
+
+
+def _make_network(
+    rows: NDArray[np.float64], categories: NDArray[np.int64], n_clusters: int
+) -> Network:
+    """The first boxes with a map field of ones."""
+    capacity = max(LEAST_CAPACITY, GROWTH * len(rows))
+    return Network(
+        make_boxes(rows, capacity),
+        np.ones((capacity, n_clusters)),
+        make_members(categories.copy(), capacity),
+    )
+
+
+def _compacted(network: Network) -> Network:
+    """Without empty slots, and with room to grow."""
+    alive = int(np.count_nonzero(network.members.held[: network.boxes.used[0]]))
+    capacity = max(LEAST_CAPACITY, GROWTH * alive)
+    return Network(*compact(network.boxes, network.map_field, network.members, capacity))
+
+
+def _box_rows(network: Network) -> NDArray[np.float64]:
+    return np.ascontiguousarray(network.boxes.weight[:, : network.boxes.used[0]].T)
+
+
+def _present_all(
+    index: Index,
+    data: Data,
+    network: Network,
+    labels: NDArray[np.int64],
+    state: Any,
+    parameters: Parameters,
+    trace: NDArray[np.float64],
+) -> Network:
+    """One epoch, in chunks of samples so that an interrupt is seen between them."""
+    n_samples, n_features = data.table.shape
+    scratch = make_scratch(n_features, network.map_field.shape[1])
+    kernel = index.kernel(present)
+    at, size = 0, 1
+    while at < n_samples:
+        stop = min(at + size, n_samples)
+        started = time.perf_counter()
+        at = kernel(data, network, labels, state, parameters, scratch, at, stop, trace)
+        if network.boxes.used[0] == len(network.boxes.norm):
+            network = _compacted(network)
+        for i in range(state.moments.size[0]):
+            if not trusted(state.moments, i):
+                index.recompute(state, data, labels, i)
+        drop_empty(index, state, network, labels)
+        if len(trace) > 0 and at > 0:
+            trace[at - 1] = index.score(state)
+        if at == stop and time.perf_counter() - started < CHUNK_SECONDS / 2:
+            size *= 2
+    return network
+
+
+def _unchanged(before: float, after: float, tol: float) -> bool:
+    return before == after or abs(after - before) <= tol
+
+
+def _in_original_order(values: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+    restored = np.empty_like(values)
+    restored[order] = values
+    return restored

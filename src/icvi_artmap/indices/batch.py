@@ -1,0 +1,124 @@
+"""bCVI-ARTMAP: an index whose every trial is computed anew from the samples (Section speed).
+
+The state wraps that of an index. Trials write the changed labels into a copy, compute all moments
+from the data and the index from them; committed changes go to the wrapped state as usual.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap import moments as mom
+from icvi_artmap._jit import inline, jit
+from icvi_artmap.indices import contract
+from icvi_artmap.indices.centres import scores_resolution
+from icvi_artmap.indices.contract import Index
+from icvi_artmap.moments import Moments
+from icvi_artmap.scaling import Data
+
+
+class BatchState(NamedTuple):
+    moments: Moments  #: those of ``kept``
+    kept: Any  #: state of the index for the present partition
+    trial: Any  #: state of the index for a trial
+    data: Data
+    labels: NDArray[np.int64]  #: the fit's own labels
+    category: NDArray[np.int64]  #: and categories
+    changed: NDArray[np.int64]  #: (N,) labels of a trial
+    scratch: NDArray[np.float64]
+
+
+@inline
+def _fill(state):
+    for s in range(state.labels.shape[0]):
+        state.changed[s] = state.labels[s]
+
+
+@inline
+def _evaluate(state, k):
+    """Score of the partition ``changed`` with k clusters."""
+    m = state.trial.moments
+    m.size[0] = k
+    mom.sum_samples(m, state.data, state.changed, -1, state.scratch)
+    for i in range(k):
+        contract.update(state.trial, i, i)
+    return contract.score(state.trial)
+
+
+@jit
+def update(state, i, j):
+    contract.update(state.kept, i, j)
+
+
+@jit
+def score(state):
+    return contract.score(state.kept)
+
+
+@inline
+def move(state, x, src, dst):
+    contract.move(state.kept, x, src, dst)
+
+
+@inline
+def trial_moves(state, s, x, src, out):
+    k = state.moments.size[0]
+    empties = state.moments.n[src] == 1
+    _fill(state)
+    for i in range(k):
+        if i == src:
+            out[i] = contract.score(state.kept)
+        elif empties:
+            for t in range(state.changed.shape[0]):
+                label = i if t == s else state.labels[t]
+                state.changed[t] = label - (label > src)
+            out[i] = _evaluate(state, k - 1)
+        else:
+            state.changed[s] = i
+            out[i] = _evaluate(state, k)
+    return scores_resolution(out, k)
+
+
+@inline
+def trial_merge(state, i, j):
+    for s in range(state.labels.shape[0]):
+        label = state.labels[s]
+        state.changed[s] = i if label == j else label - (label > j)
+    return _evaluate(state, state.moments.size[0] - 1)
+
+
+@inline
+def trial_split(state, i, parts, p, q):
+    k = state.moments.size[0]
+    for s in range(state.labels.shape[0]):
+        leaves = state.labels[s] == i and state.category[s] == q
+        state.changed[s] = k if leaves else state.labels[s]
+    return _evaluate(state, k + 1)
+
+
+contract.implement(
+    BatchState,
+    update=update,
+    score=score,
+    trial_moves=trial_moves,
+    move=move,
+    trial_merge=trial_merge,
+    trial_split=trial_split,
+)
+
+
+def batch_state(
+    index: Index,
+    kept: Any,
+    data: Data,
+    labels: NDArray[np.int64],
+    category: NDArray[np.int64],
+) -> BatchState:
+    """A batch twin of the state ``kept``; labels and categories are the fit's own arrays."""
+    moments = kept.moments
+    trial = index.state(data, labels, int(moments.size[0]), len(moments.n))
+    changed = np.empty_like(labels)
+    return BatchState(moments, kept, trial, data, labels, category, changed, kept.scratch)

@@ -1,0 +1,200 @@
+"""What an index is to the rest of the library.
+
+An index is a NamedTuple of arrays (its state, ``moments`` first) and a few compiled functions. The
+functions below dispatch by the state's type, in compiled code and in plain Python alike, so the
+sample loop is written once. An index file ends with ``implement(State, update=..., ...)``.
+
+Everything works with the *score*: the index with its sign turned so that greater is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from icvi_artmap import moments as mom
+from icvi_artmap._jit import inline, nothing_kept
+from icvi_artmap.scaling import Data
+
+#: Two scores are equal if they differ by no more than this, relative to the larger or to 1.
+RESOLUTION = 1e-12
+#: A sum of squares is zero if it is no more than this part of the data's.
+NEGLIGIBLE = 1e-12
+
+#: What every index implements.
+CONTRACT = ("update", "score", "trial_moves", "move", "trial_merge", "trial_split")
+
+_IMPLEMENTATIONS: dict[str, dict[type, Any]] = {}
+
+
+def dispatched(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function choose its implementation by the type of its first argument, ``state``."""
+    name = function.__name__
+    table = _IMPLEMENTATIONS.setdefault(name, {})
+    parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
+    signature = ", ".join(parameters)
+    # numba wants the implementation to have the very parameter names of what it overloads.
+    source = (
+        f"def dispatch({signature}):\n    return table[type(state)]({signature})\n"
+        f"def choose({signature}):\n"
+        f"    chosen = table.get(getattr(state, 'instance_class', None))\n"
+        f"    if chosen is None:\n        return None\n"
+        f"    return getattr(chosen, 'py_func', chosen)\n"
+    )
+    namespace: dict[str, Any] = {"table": table}
+    exec(source, namespace)
+    dispatch = namespace["dispatch"]
+    dispatch.__name__ = dispatch.__qualname__ = name
+    dispatch.__doc__ = function.__doc__
+    overload(dispatch, jit_options={"error_model": "numpy"})(namespace["choose"])
+    return dispatch
+
+
+@dispatched
+def update(state, i, j):
+    """The moments of clusters i and j (perhaps the same one) have changed: renew what is cached."""
+
+
+@dispatched
+def score(state):
+    """Score of the present partition; -inf for a single cluster."""
+
+
+@dispatched
+def trial_moves(state, s, x, src, out):
+    """Score, for every target i, the partition with sample s (row ``x``) moved from src to i.
+
+    ``out[i]`` may be any increasing function of the score, the same for all i; for a target that
+    certainly is not the best it may be any number below the best. Pure: nothing is changed but
+    ``out`` and scratch. Returns the difference below which two entries count as equal.
+    """
+
+
+@dispatched
+def move(state, x, src, dst):
+    """Sample ``x`` goes from cluster src to dst. An emptied src stays as a row of frequency 0."""
+
+
+@dispatched
+def trial_merge(state, i, j):
+    """Score of the partition with clusters i < j merged; any lower number if that is no better."""
+
+
+@dispatched
+def trial_split(state, i, parts, p, q):
+    """Score of the partition in which the samples of category q leave cluster i and are a new one.
+
+    Row p of ``parts`` has their moments.
+    """
+
+
+def implement(state_type: type, **functions: Any) -> None:
+    """Register the functions of an index; without its own ``move`` it gets :func:`plain_move`."""
+    functions.setdefault("move", plain_move)
+    missing = set(CONTRACT) - set(functions)
+    if missing:
+        raise TypeError(f"{state_type.__name__} lacks {', '.join(sorted(missing))}")
+    for name, function in functions.items():
+        _IMPLEMENTATIONS[name][state_type] = function
+
+
+@inline
+def plain_move(state, x, src, dst):
+    """Move by the recursions of the moments, then renew what the index caches."""
+    mom.remove(state.moments, src, x, state.scratch)
+    mom.add(state.moments, dst, x, state.scratch)
+    update(state, src, dst)
+
+
+def same(a: float, b: float) -> bool:
+    """Whether two scores are equal as far as they can be told apart; an infinity equals itself."""
+    difference = abs(a - b)
+    return a == b or (
+        difference < float("inf") and difference <= RESOLUTION * max(1.0, abs(a), abs(b))
+    )
+
+
+def better(a: float, b: float) -> bool:
+    """Whether score a is greater than b, and not the same."""
+    return a > b and not same(a, b)
+
+
+@dataclass(frozen=True)
+class Index:
+    """A cluster validity index that can drive a fit.
+
+    Attributes
+    ----------
+    name : str
+    direction : int
+        +1 if greater values are better, -1 if smaller ones are.
+    needs_scatter : bool
+        Whether its moments include the scatter matrices.
+    make_state : callable
+        ``make_state(moments, total)`` where ``total`` holds the moments of all samples as one
+        cluster; returns the state with its caches not yet filled.
+    built_in : bool
+        Whether its compiled kernels may be kept across processes.
+    """
+
+    name: str
+    direction: int
+    needs_scatter: bool
+    make_state: Callable[[mom.Moments, mom.Moments], Any]
+    built_in: bool = True
+
+    @property
+    def arrow(self) -> str:
+        """↑ where greater values are better, ↓ where smaller ones are."""
+        return "↑" if self.direction > 0 else "↓"
+
+    def value(self, score: float) -> float:
+        """The index in its own sign."""
+        return self.direction * score
+
+    def update_all(self, state: Any) -> None:
+        """Renew everything the state caches."""
+        renew = self.kernel(update)
+        for i in range(state.moments.size[0]):
+            renew(state, i, i)
+
+    def recompute(self, state: Any, data: Data, labels: NDArray[np.int64], i: int) -> None:
+        """Compute cluster i from its samples, without the rounding of the recursions."""
+        mom.from_labels(state.moments, data, labels, i)
+        self.kernel(update)(state, i, i)
+
+    def score(self, state: Any) -> float:
+        """Score of the partition that ``state`` describes."""
+        return float(self.kernel(score)(state))
+
+    def state(self, data: Data, labels: NDArray[np.int64], n_clusters: int, capacity: int) -> Any:
+        """State of the partition ``labels`` (0 to n_clusters - 1), with room for ``capacity``."""
+        d = data.table.shape[1]
+        total = mom.empty_moments(1, d, self.needs_scatter)
+        total.size[0] = 1
+        mom.from_labels(total, data, np.zeros_like(labels))
+        moments = mom.empty_moments(capacity, d, self.needs_scatter)
+        moments.size[0] = n_clusters
+        mom.from_labels(moments, data, labels)
+        state = self.make_state(moments, total)
+        self.update_all(state)
+        return state
+
+    def kernel(self, function: Any) -> Any:
+        """``function``, compiled so that a user's own code in it is never kept across processes."""
+        if self.built_in:
+            return function
+
+        def call(*arguments: Any) -> Any:
+            with nothing_kept():
+                return function(*arguments)
+
+        return call
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Index:
+        return self

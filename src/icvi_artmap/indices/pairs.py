@@ -1,0 +1,154 @@
+"""What XB and PBM share: functions of SSW, k and one extreme squared distance of two centres.
+
+Every change to a partition takes away clusters i and j and brings one or two new ones. The
+distances of a new centre to the others follow from cached ones by polarisation: no O(d) work per
+pair.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap._jit import inline, jit
+from icvi_artmap.indices import centres as cen
+from icvi_artmap.indices import extremes as ext
+from icvi_artmap.indices.contract import dispatched, implement
+from icvi_artmap.moments import Moments
+
+#: Signs for the smallest and for the largest distance.
+NEAREST, FARTHEST = -1.0, 1.0
+
+
+class PairsState(NamedTuple):
+    """The state of such an index; each has a type of its own for dispatch."""
+
+    moments: Moments
+    centres: cen.Centres
+    totals: cen.Totals
+    extremes: ext.Extremes
+    first: NDArray[np.float64]  #: (k,) scratch: distances of a new centre
+    second: NDArray[np.float64]  #: (k,) scratch: distances of another
+    scratch: NDArray[np.float64]
+
+
+def make_fields(moments: Moments, total: Moments, sign: float) -> PairsState:
+    k, d = moments.mean.shape
+    return PairsState(
+        moments,
+        cen.empty_centres(k, d, True),
+        cen.totals(total),
+        ext.empty_extremes(k, sign),
+        np.empty(k),
+        np.empty(k),
+        np.empty(d),
+    )
+
+
+@dispatched
+def of_extreme(state, within, squared, k):
+    """Score of a partition with this SSW, extreme squared centre distance and k > 1 clusters."""
+
+
+@jit
+def update(state, i, j):
+    cen.update_centre(state.centres, state.moments, i)
+    if j != i:
+        cen.update_centre(state.centres, state.moments, j)
+    ext.renew(state.extremes, state.centres.squared, i, j, state.moments.size[0])
+
+
+@inline
+def _kept(state, i, j):
+    """sign × the extreme distance among the clusters other than i and j."""
+    best = -np.inf
+    for row in range(state.moments.size[0]):
+        if row != i and row != j:
+            best = max(best, ext.without(state.extremes, row, i, j))
+    return best
+
+
+@inline
+def _new(state, squared, i, j):
+    """sign × the extreme distance of a new centre to the clusters other than i and j."""
+    best = -np.inf
+    for row in range(state.moments.size[0]):
+        if row != i and row != j:
+            best = max(best, state.extremes.sign * squared[row])
+    return best
+
+
+@inline
+def _score(state, within, key, k):
+    return of_extreme(state, within, state.extremes.sign * key, k) if k > 1 else -np.inf
+
+
+@jit
+def score(state):
+    return _score(state, state.centres.within[0], _kept(state, -1, -1), state.moments.size[0])
+
+
+@inline
+def trial_moves(state, s, x, src, out):
+    m, squared, sign = state.moments, state.centres.squared, state.extremes.sign
+    k, n = m.size[0], m.n[src]
+    cen.within_gains(m, state.centres, x, src, out)
+    distance = state.centres.to_sample
+    target, source = state.first, state.second
+    if n > 1:
+        back = -1.0 / (n - 1)  # mu_src moves away from x
+        for row in range(k):
+            source[row] = cen.between(back, squared[src, row], distance[row], distance[src])
+        to_source = (1.0 - back) * (1.0 - back) * distance[src]
+    for i in range(k):
+        if i == src:
+            continue
+        within = state.centres.within[0] - out[i]
+        toward = 1.0 / (m.n[i] + 1)
+        for row in range(k):
+            target[row] = cen.between(toward, squared[i, row], distance[row], distance[i])
+        key = max(_kept(state, i, src), _new(state, target, i, src))
+        if n == 1:
+            out[i] = _score(state, within, key, k - 1)
+        else:
+            pair = cen.between(toward, source[i], to_source, distance[i])
+            key = max(key, _new(state, source, i, src), sign * pair)
+            out[i] = _score(state, within, key, k)
+    out[src] = score(state)
+    return cen.scores_resolution(out, k)
+
+
+@inline
+def trial_merge(state, i, j):
+    m, squared = state.moments, state.centres.squared
+    part = m.n[j] / (m.n[i] + m.n[j])
+    for row in range(m.size[0]):
+        state.first[row] = cen.between(part, squared[i, row], squared[j, row], squared[i, j])
+    within = state.centres.within[0] + cen.merge_cost(m, i, j)
+    key = max(_kept(state, i, j), _new(state, state.first, i, j))
+    return _score(state, within, key, m.size[0] - 1)
+
+
+@inline
+def trial_split(state, i, parts, p, q):
+    m = state.moments
+    apart = cen.split_distances(m, state.centres, i, parts, p, state.first, state.second)
+    key = max(_kept(state, i, i), _new(state, state.first, i, i), _new(state, state.second, i, i))
+    key = max(key, state.extremes.sign * apart)
+    within = cen.split_within(m, state.centres, i, parts, p)
+    return _score(state, within, key, m.size[0] + 1)
+
+
+def implement_pairs(state_type: type, of_extreme_function: object) -> None:
+    """Register an index that is a function of SSW and an extreme centre distance."""
+    implement(
+        state_type,
+        of_extreme=of_extreme_function,
+        update=update,
+        score=score,
+        trial_moves=trial_moves,
+        trial_merge=trial_merge,
+        trial_split=trial_split,
+    )

@@ -1,0 +1,68 @@
+"""The start: centres by k-means or as given, first boxes, first partition (rules 2 and 3)."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from icvi_artmap._jit import jit
+from icvi_artmap.art.boxes import Boxes, choices, first_best, make_boxes
+from icvi_artmap.scaling import Data, Scaling, coded_row, standardised_table
+
+#: As the paper sets them for k-means (Section param_set).
+KMEANS_MAX_ITER, KMEANS_TOL = 300, 1e-6
+
+
+def kmeans_centres(
+    X: NDArray[np.floating], scaling: Scaling, n_clusters: int, trials: int, seed: int
+) -> NDArray[np.float64]:
+    """Centres of the best of several k-means runs on the standardised data, in data units.
+
+    One thread: with more, scikit-learn adds in another order, and of two starts that end in the
+    same partition another one may win, which numbers the clusters differently.
+    """
+    table = standardised_table(X, scaling)
+    model = KMeans(
+        n_clusters,
+        n_init=trials,
+        max_iter=KMEANS_MAX_ITER,
+        tol=KMEANS_TOL,
+        copy_x=False,
+        random_state=seed,
+    )
+    with threadpool_limits(1), warnings.catch_warnings():
+        # Fewer distinct samples than clusters: rule 3 removes the boxes that stay empty.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        centres = model.fit(table).cluster_centers_
+    return scaling.standardise_inverse(centres)
+
+
+def first_boxes(centres: NDArray[np.float64], scaling: Scaling) -> NDArray[np.float64]:
+    """Centres in data units, scaled, clipped and complement coded: (k, 2d)."""
+    scaled = np.clip(scaling.min_max(centres), 0.0, 1.0)
+    return np.hstack([scaled, 1.0 - scaled])
+
+
+@jit
+def assign(data, boxes, alpha, x_a, start, stop, out):
+    """The box of largest choice for samples start to stop - 1."""
+    for s in range(start, stop):
+        coded_row(data, s, x_a)
+        choices(boxes, x_a, alpha)
+        out[s] = first_best(boxes)
+
+
+def first_partition(
+    data: Data, rows: NDArray[np.float64], alpha: float
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Boxes that got a sample, and the box of every sample; a box's number is its cluster's."""
+    boxes: Boxes = make_boxes(rows, len(rows))
+    labels = np.empty(len(data.table), np.int64)
+    assign(data, boxes, alpha, np.empty(rows.shape[1]), 0, len(labels), labels)
+    kept, labels = np.unique(labels, return_inverse=True)
+    return rows[kept], labels.astype(np.int64)

@@ -1,0 +1,241 @@
+"""Frequency, mean, compactness and scatter of every cluster, kept while samples move.
+
+The recursions are the paper's Eq:freq_update, Eq:mean_update, Eq:comp_update and Eq:cov_update,
+with the scatter matrix S = (n - 1) Sigma in place of the covariance: it needs no division that
+fails at n = 1, n = 2 or n_i - n_j = 1. Means are updated as mu + (x - mu) / n, the same number with
+less rounding than n mu / (n + 1) + x / (n + 1).
+
+Removing subtracts, and subtraction loses digits. ``drift`` bounds what a compactness has lost;
+a cluster that is no longer :func:`trusted` is computed anew from its samples (:func:`from_labels`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap._jit import inline, jit
+from icvi_artmap.scaling import Data
+
+#: A compactness may have lost this much of itself before it is computed anew.
+DRIFT_LIMIT = 1e-11
+#: What one update may lose, relative to the larger of the values before and after.
+UPDATE_LOSS = 2.3e-16
+
+
+class Moments(NamedTuple):
+    """Moments of up to ``len(n)`` clusters; rows 0 to ``size[0] - 1`` are in use."""
+
+    size: NDArray[np.int64]  #: (1,) number of clusters now, k'
+    n: NDArray[np.int64]  #: (k,) frequencies
+    mean: NDArray[np.float64]  #: (k, d)
+    compactness: NDArray[np.float64]  #: (k,) summed squared distances to the mean
+    scatter: NDArray[np.float64]  #: (k, d, d), upper triangle only; (k, 0, 0) if not kept
+    drift: NDArray[np.float64]  #: (k,) bound of the rounding lost in ``compactness``
+
+
+def empty_moments(capacity: int, n_features: int, with_scatter: bool) -> Moments:
+    """Moments with room for ``capacity`` clusters and none in use."""
+    side = n_features if with_scatter else 0
+    return Moments(
+        size=np.zeros(1, np.int64),
+        n=np.zeros(capacity, np.int64),
+        mean=np.zeros((capacity, n_features)),
+        compactness=np.zeros(capacity),
+        scatter=np.zeros((capacity, side, side)),
+        drift=np.zeros(capacity),
+    )
+
+
+@inline
+def clear(m, i):
+    """Make row i an empty cluster."""
+    m.n[i] = 0
+    m.compactness[i] = 0.0
+    m.drift[i] = 0.0
+    for f in range(m.mean.shape[1]):
+        m.mean[i, f] = 0.0
+    for f in range(m.scatter.shape[1]):
+        for g in range(f, m.scatter.shape[1]):
+            m.scatter[i, f, g] = 0.0
+
+
+@inline
+def copy_row(source, i, target, j):
+    """Copy cluster i of ``source`` to row j of ``target`` (which may be the same)."""
+    target.n[j] = source.n[i]
+    target.compactness[j] = source.compactness[i]
+    target.drift[j] = source.drift[i]
+    for f in range(source.mean.shape[1]):
+        target.mean[j, f] = source.mean[i, f]
+    for f in range(source.scatter.shape[1]):
+        for g in range(f, source.scatter.shape[1]):
+            target.scatter[j, f, g] = source.scatter[i, f, g]
+
+
+@inline
+def _add_outer(m, i, weight, u):
+    for f in range(m.scatter.shape[1]):
+        weighted = weight * u[f]
+        for g in range(f, m.scatter.shape[1]):
+            m.scatter[i, f, g] += weighted * u[g]
+
+
+@inline
+def _wear(m, i, before):
+    """Book what an update may have lost, and keep what cannot be negative from being so."""
+    m.compactness[i] = max(m.compactness[i], 0.0)
+    m.drift[i] += UPDATE_LOSS * max(before, m.compactness[i])
+    for f in range(m.scatter.shape[1]):
+        m.scatter[i, f, f] = max(m.scatter[i, f, f], 0.0)
+
+
+@jit
+def trusted(m, i):
+    """Whether the recursions have kept enough digits in cluster i."""
+    return m.drift[i] <= DRIFT_LIMIT * m.compactness[i]
+
+
+@inline
+def add(m, i, x, u):
+    """Eq:freq_update to Eq:cov_update, add: sample x enters cluster i. ``u`` is scratch (d,)."""
+    n = m.n[i]
+    before = m.compactness[i]
+    squared = 0.0
+    for f in range(x.shape[0]):
+        u[f] = x[f] - m.mean[i, f]
+        squared += u[f] * u[f]
+        m.mean[i, f] += u[f] / (n + 1)
+    m.n[i] = n + 1
+    m.compactness[i] += n / (n + 1) * squared
+    _add_outer(m, i, n / (n + 1), u)
+    _wear(m, i, before)
+
+
+@inline
+def remove(m, i, x, u):
+    """Eq:freq_update to Eq:cov_update, remove: sample x leaves cluster i. ``u`` is scratch (d,)."""
+    n = m.n[i]
+    if n == 1:
+        clear(m, i)
+        return
+    before = m.compactness[i]
+    squared = 0.0
+    for f in range(x.shape[0]):
+        u[f] = x[f] - m.mean[i, f]
+        squared += u[f] * u[f]
+        m.mean[i, f] -= u[f] / (n - 1)
+    m.n[i] = n - 1
+    if n == 2:  # a single sample is left: nothing scatters
+        _scatter_nothing(m, i)
+        return
+    m.compactness[i] -= n / (n - 1) * squared
+    _add_outer(m, i, -n / (n - 1), u)
+    _wear(m, i, before)
+
+
+@inline
+def _scatter_nothing(m, i):
+    m.compactness[i] = 0.0
+    m.drift[i] = 0.0
+    for f in range(m.scatter.shape[1]):
+        for g in range(f, m.scatter.shape[1]):
+            m.scatter[i, f, g] = 0.0
+
+
+@inline
+def merge(m, i, other, j, u):
+    """Eq:freq_update to Eq:cov_update, merge: cluster j of ``other`` joins cluster i."""
+    n_i, n_j = m.n[i], other.n[j]
+    if n_j == 0:
+        return
+    total = n_i + n_j
+    squared = 0.0
+    for f in range(m.mean.shape[1]):
+        u[f] = other.mean[j, f] - m.mean[i, f]
+        squared += u[f] * u[f]
+        m.mean[i, f] += n_j / total * u[f]
+    weight = n_i * (n_j / total)
+    m.n[i] = total
+    m.compactness[i] += other.compactness[j] + weight * squared
+    for f in range(m.scatter.shape[1]):
+        for g in range(f, m.scatter.shape[1]):
+            m.scatter[i, f, g] += other.scatter[j, f, g]
+    _add_outer(m, i, weight, u)
+    m.drift[i] += other.drift[j]
+    _wear(m, i, 0.0)
+
+
+@inline
+def split(m, i, other, j, u):
+    """Eq:freq_update to Eq:cov_update, split: cluster j of ``other`` leaves cluster i."""
+    n_i, n_j = m.n[i], other.n[j]
+    left = n_i - n_j
+    if left == 0:
+        clear(m, i)
+        return
+    before = m.compactness[i]
+    squared = 0.0
+    for f in range(m.mean.shape[1]):
+        u[f] = other.mean[j, f] - m.mean[i, f]
+        squared += u[f] * u[f]
+        m.mean[i, f] -= n_j / left * u[f]
+    m.n[i] = left
+    if left == 1:
+        _scatter_nothing(m, i)
+        return
+    weight = n_i * (n_j / left)
+    m.compactness[i] -= other.compactness[j] + weight * squared
+    for f in range(m.scatter.shape[1]):
+        for g in range(f, m.scatter.shape[1]):
+            m.scatter[i, f, g] -= other.scatter[j, f, g]
+    _add_outer(m, i, -weight, u)
+    m.drift[i] += other.drift[j]
+    _wear(m, i, before)
+
+
+def from_labels(m: Moments, data: Data, labels: NDArray[np.int64], only: int = -1) -> None:
+    """Moments of the clusters of ``labels`` from the samples themselves.
+
+    Samples with a negative label are left out. ``only``: the one cluster to compute, or -1 for all
+    ``size[0]`` of them.
+    """
+    sum_samples(m, data, labels, only, np.empty(data.table.shape[1]))
+
+
+@jit
+def sum_samples(m, data, labels, only, u):
+    """What :func:`from_labels` does: a pass for the means, a pass about them. ``u`` is scratch."""
+    d = data.table.shape[1]
+    for i in range(m.size[0]):
+        if only < 0 or i == only:
+            clear(m, i)
+    for s in range(data.table.shape[0]):
+        i = labels[s]
+        if i >= 0 and (only < 0 or i == only):
+            m.n[i] += 1
+            for f in range(d):
+                m.mean[i, f] += data.table[s, f] * data.scale[f] + data.shift[f]
+    for i in range(m.size[0]):
+        if m.n[i] > 0 and (only < 0 or i == only):
+            for f in range(d):
+                m.mean[i, f] /= m.n[i]
+    for s in range(data.table.shape[0]):
+        i = labels[s]
+        if i >= 0 and (only < 0 or i == only) and m.n[i] > 1:
+            squared = 0.0
+            for f in range(d):
+                u[f] = data.table[s, f] * data.scale[f] + data.shift[f] - m.mean[i, f]
+                squared += u[f] * u[f]
+            m.compactness[i] += squared
+            _add_outer(m, i, 1.0, u)
+
+
+def drop(m: Moments, i: int) -> None:
+    """Take row i away; the rows behind it move up by one and keep their order."""
+    k = int(m.size[0])
+    for array in m[1:]:
+        array[i : k - 1] = array[i + 1 : k]
+    m.size[0] = k - 1

@@ -1,0 +1,173 @@
+"""Merging and splitting clusters at the end of an epoch (rules 10 and 11)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap import moments as mom
+from icvi_artmap._jit import jit
+from icvi_artmap.art import map_field as field
+from icvi_artmap.engine import Network
+from icvi_artmap.indices import contract
+from icvi_artmap.indices.contract import Index
+from icvi_artmap.scaling import Data
+
+#: Numbers in the scatter matrices of the parts that are judged together: 32 MB.
+PARTS_SIZE = 1 << 22
+
+
+@jit
+def trial_merges(state, out):
+    """out[i, j] = score with clusters i < j merged."""
+    for i in range(state.moments.size[0]):
+        for j in range(i + 1, state.moments.size[0]):
+            out[i, j] = contract.trial_merge(state, i, j)
+
+
+def _best_merge(index: Index, state: Any) -> tuple[int, int] | None:
+    """The pair whose merging gives the best score, if that is better than the present one.
+
+    Pairs are scanned in lexicographic order; a later one must be better to replace an earlier one.
+    """
+    k = int(state.moments.size[0])
+    scores = np.full((k, k), -np.inf)
+    index.kernel(trial_merges)(state, scores)
+    best, pair = index.score(state), None
+    for i, j in np.argwhere(scores > best):
+        if contract.better(scores[i, j], best):
+            best, pair = scores[i, j], (int(i), int(j))
+    return pair
+
+
+def merge(index: Index, state: Any, network: Network, data: Data, labels: NDArray[np.int64]) -> int:
+    """Merge while that is better and more than two clusters are there. Returns how many merges."""
+    merges = 0
+    while state.moments.size[0] > 2:
+        pair = _best_merge(index, state)
+        if pair is None:
+            break
+        i, j = pair
+        k = int(state.moments.size[0])
+        field.merge_columns(network.map_field, k, i, j)
+        merged = (labels == i) | (labels == j)
+        labels -= (labels > i).astype(np.int64) + (labels > j)
+        labels[merged] = k - 2
+        mom.drop(state.moments, j)
+        mom.drop(state.moments, i)
+        state.moments.size[0] = k - 1
+        mom.from_labels(state.moments, data, labels, k - 2)
+        index.update_all(state)
+        merges += 1
+    return merges
+
+
+def drop_empty(index: Index, state: Any, network: Network, labels: NDArray[np.int64]) -> None:
+    """rule 9: an emptied cluster's map field column goes, higher labels move down by one."""
+    k = int(state.moments.size[0])
+    for i in np.flatnonzero(state.moments.n[:k] == 0)[::-1]:
+        field.drop_column(network.map_field, int(state.moments.size[0]), i)
+        labels[labels > i] -= 1
+        mom.drop(state.moments, i)
+    if state.moments.size[0] < k:
+        index.update_all(state)
+
+
+@jit
+def trial_splits(state, parts, categories, cluster_of, out):
+    """Score of splitting off every part: category categories[p] of cluster cluster_of[p]."""
+    for p in range(parts.size[0]):
+        out[p] = contract.trial_split(state, cluster_of[p], parts, p, categories[p])
+
+
+def _candidates(network: Network, labels: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """For every category, the cluster it could be split off from, or -1."""
+    category = network.members.category
+    n_categories = int(network.boxes.used[0])
+    predicted = network.map_field[:n_categories, :k].argmax(axis=1)  # Eq:mf_pred
+    predicted[network.members.held[:n_categories] == 0] = -1
+    # Samples of every category in every cluster.
+    held = np.bincount(category * k + labels, minlength=n_categories * k).reshape(-1, k)
+    own = np.where(predicted >= 0, held[np.arange(n_categories), predicted], 0)
+    prototypes = np.bincount(predicted[predicted >= 0], minlength=k)
+    spread = (held > 0).sum(axis=0)
+    possible = (
+        (predicted >= 0)
+        & (own > 0)
+        & (own < held.sum(axis=0)[predicted])
+        & (prototypes[predicted] >= 2)
+        & (spread[predicted] >= 2)
+    )
+    return np.where(possible, predicted, -1)
+
+
+def _best_split(
+    index: Index, state: Any, network: Network, data: Data, labels: NDArray[np.int64]
+) -> tuple[int, int] | None:
+    """Cluster and category of the best part to split off; None if there is no candidate."""
+    category, k = network.members.category, int(state.moments.size[0])
+    cluster_of = _candidates(network, labels, k)
+    candidates = np.flatnonzero(cluster_of >= 0)
+    if len(candidates) == 0:
+        return None
+    d = data.table.shape[1]
+    together = max(1, PARTS_SIZE // (d * d if index.needs_scatter else d))
+    scores = np.empty(len(cluster_of))
+    own = cluster_of[category] == labels
+    for start in range(0, len(candidates), together):
+        chosen = candidates[start : start + together]
+        row = np.full(len(cluster_of), -1, np.int64)
+        row[chosen] = np.arange(len(chosen))
+        parts = _parts(index, data, np.where(own, row[category], -1), len(chosen))
+        values = np.empty(len(chosen))
+        index.kernel(trial_splits)(state, parts, chosen, cluster_of[chosen], values)
+        scores[chosen] = values
+    best = -1
+    # Clusters in rising order, and within them categories: the paper's tie rule holds in a cluster.
+    for q in candidates[np.argsort(cluster_of[candidates], kind="stable")]:
+        if (
+            best >= 0
+            and cluster_of[q] == cluster_of[best]
+            and contract.same(scores[q], scores[best])
+        ):
+            rows = network.map_field[:, :k]
+            wins = field.uncertainty(rows[q]) < field.uncertainty(rows[best])
+        else:
+            wins = best < 0 or contract.better(scores[q], scores[best])
+        best = int(q) if wins else best
+    return int(cluster_of[best]), best
+
+
+def _parts(index: Index, data: Data, row: NDArray[np.int64], n_parts: int) -> mom.Moments:
+    parts = mom.empty_moments(n_parts, data.table.shape[1], index.needs_scatter)
+    parts.size[0] = n_parts
+    mom.from_labels(parts, data, row)
+    return parts
+
+
+def split(
+    index: Index,
+    state: Any,
+    network: Network,
+    data: Data,
+    labels: NDArray[np.int64],
+    n_clusters: int,
+) -> int:
+    """Split until there are ``n_clusters``, or nothing can be split. Returns how many splits."""
+    splits = 0
+    while state.moments.size[0] < n_clusters:
+        found = _best_split(index, state, network, data, labels)
+        if found is None:
+            break
+        i, q = found
+        k = int(state.moments.size[0])
+        field.split_column(network.map_field, k, q)
+        labels[(labels == i) & (network.members.category == q)] = k
+        state.moments.size[0] = k + 1
+        mom.from_labels(state.moments, data, labels, i)
+        mom.from_labels(state.moments, data, labels, k)
+        index.update_all(state)
+        splits += 1
+    return splits

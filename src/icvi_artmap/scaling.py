@@ -1,0 +1,130 @@
+"""Two views of the data: min-max scaled and complement coded for ARTa, standardised for the index.
+
+Both are affine images of the data, so one copy serves both. It holds the min-max scaled values
+(their complement code must be bit-equal from run to run, since choice values tie); the standardised
+row is table * scale + shift. That costs accuracy only through span / deviation, which is at most
+sqrt(2 N).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap._jit import inline
+
+#: Rows converted at a time, so that no temporary is as large as the data.
+BLOCK_ROWS = 4096
+
+
+class Scaling(NamedTuple):
+    """Scaling parameters of the training data, one entry per feature (rule 1)."""
+
+    minimum: NDArray[np.float64]
+    span: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+
+    def min_max(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Data units to [0, 1]; values outside the training range leave the interval."""
+        return (X - self.minimum) / self.span
+
+    def min_max_inverse(self, scaled: NDArray[np.float64]) -> NDArray[np.float64]:
+        return scaled * self.span + self.minimum
+
+    def standardise(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return (X - self.mean) / self.deviation
+
+    def standardise_inverse(self, standard: NDArray[np.float64]) -> NDArray[np.float64]:
+        return standard * self.deviation + self.mean
+
+
+class Data(NamedTuple):
+    """What kernels see of the data: rows to be scaled when they are looked at."""
+
+    table: NDArray[np.float64]  #: (N, d)
+    scale: NDArray[np.float64]  #: (d,) standardised = table * scale + shift
+    shift: NDArray[np.float64]  #: (d,)
+
+
+def blocks(n_rows: int) -> list[slice]:
+    """Slices of ``BLOCK_ROWS`` rows that cover ``n_rows``."""
+    return [slice(a, min(a + BLOCK_ROWS, n_rows)) for a in range(0, n_rows, BLOCK_ROWS)]
+
+
+def learn_scaling(X: NDArray[np.floating]) -> Scaling:
+    """Scaling parameters of ``X``, with two passes for the deviation.
+
+    A constant feature has span 1, deviation 1 and its value as mean: it becomes exactly 0.
+    """
+    n_samples, n_features = X.shape
+    minimum = X.min(axis=0).astype(np.float64)
+    maximum = X.max(axis=0).astype(np.float64)
+    constant = minimum == maximum
+    with np.errstate(over="ignore"):
+        span = np.where(constant, 1.0, maximum - minimum)
+    if not np.isfinite(span).all():
+        raise ValueError(
+            f"The range of feature {int(np.argmin(np.isfinite(span)))} is larger than float64 can "
+            "hold. Divide the data by a constant first."
+        )
+    # Sums about the minimum and in units of the span: an offset costs no digits, and neither very
+    # large nor very small units overflow or vanish when squared.
+    total = np.zeros(n_features)
+    for rows in blocks(n_samples):
+        total += ((X[rows].astype(np.float64) - minimum) / span).sum(axis=0)
+    mean = np.where(constant, minimum, minimum + total / n_samples * span)
+    squares = np.zeros(n_features)
+    for rows in blocks(n_samples):
+        squares += np.square((X[rows].astype(np.float64) - mean) / span).sum(axis=0)
+    deviation = np.where(constant, 1.0, np.sqrt(squares / n_samples) * span)
+    return Scaling(minimum, span, mean, deviation)
+
+
+def standardised_table(X: NDArray[np.floating], scaling: Scaling) -> NDArray[np.float64]:
+    """A new C-ordered float64 array: the standardised data."""
+    table = np.empty(X.shape)
+    for rows in blocks(len(X)):
+        table[rows] = scaling.standardise(X[rows].astype(np.float64))
+    return table
+
+
+def coded_data(X: NDArray[np.floating], scaling: Scaling, order: NDArray[np.int64]) -> Data:
+    """The kernel's view of ``X``, its rows in the order of presentation."""
+    table = np.empty(X.shape)
+    for rows in blocks(len(X)):
+        table[rows] = scaling.min_max(X[order[rows]].astype(np.float64))
+    return Data(
+        table,
+        scale=scaling.span / scaling.deviation,
+        shift=(scaling.minimum - scaling.mean) / scaling.deviation,
+    )
+
+
+def standardised_data(X: NDArray[np.floating], scaling: Scaling) -> Data:
+    """A view for index values alone, in the given order."""
+    n_features = X.shape[1]
+    return Data(standardised_table(X, scaling), np.ones(n_features), np.zeros(n_features))
+
+
+@inline
+def standardised_row(data, s, out):
+    """x^b of sample s."""
+    for f in range(out.shape[0]):
+        out[f] = data.table[s, f] * data.scale[f] + data.shift[f]
+
+
+@inline
+def coded_row(data, s, out):
+    """x^a of sample s, and its L1 norm, summed in the order of the components."""
+    d = data.table.shape[1]
+    norm = 0.0
+    for f in range(d):
+        out[f] = data.table[s, f]
+        norm += out[f]
+    for f in range(d):
+        out[d + f] = 1.0 - data.table[s, f]
+        norm += out[d + f]
+    return norm

@@ -1,0 +1,37 @@
+"""A brute-force twin of iCVI-ARTMAP: plain NumPy, in batch, one function per equation.
+
+It is what the compiled library is compared with, so it shares no code with it.
+"""
+
+from .algorithm import Result, fit, predict
+from .indices import DIRECTION, INDICES, ch, db, ni, pbm, same, score, strictly_better, wb, xb
+from .moments import Moments, add, batch_moments, merge, remove, split
+from .scaling import Scaling, complement_code, fit_scaling, min_max, standardise
+
+__all__ = [
+    "DIRECTION",
+    "INDICES",
+    "Moments",
+    "Result",
+    "Scaling",
+    "add",
+    "batch_moments",
+    "ch",
+    "complement_code",
+    "db",
+    "fit",
+    "fit_scaling",
+    "merge",
+    "min_max",
+    "ni",
+    "pbm",
+    "predict",
+    "remove",
+    "same",
+    "score",
+    "split",
+    "standardise",
+    "strictly_better",
+    "wb",
+    "xb",
+]

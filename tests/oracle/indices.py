@@ -1,0 +1,175 @@
+"""The six indices of Table CVI_summary, each computed in batch from (X, labels).
+
+A function returns the value in the index's own sign. Where SPEC calls a partition the worst
+possible, the value is -inf for a max-optimal index and +inf for a min-optimal one, so that the
+score is -inf in both cases. A cluster without samples does not exist: labels are compressed first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .moments import eq_sigma
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+# Below this share of the total a sum of squares is rounding error, and counts as 0.
+NEGLIGIBLE = 1e-12
+# Two scores this near (relative, absolute below 1) differ by rounding error only.
+SAME = 1e-12
+
+WORST_MAX = -np.inf
+WORST_MIN = np.inf
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The sums of squares and centre distances the five sum-of-squares indices are made of."""
+
+    N: int
+    k: int
+    n: Array
+    CP: Array
+    SSW: float
+    SSB: float
+    TSS: float
+    centre_distances: Array
+    """Squared distances of all pairs i < j."""
+    pairs: tuple[Labels, Labels]
+    """i and j of those pairs."""
+
+
+def compress(labels: Labels) -> Labels:
+    """Labels 0..k'-1 in the old order, without the numbers nobody uses."""
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def describe(X: Array, labels: Labels) -> Partition:
+    """SSW = sum CP_i, TSS = sum ||x - mu_data||^2, SSB = TSS - SSW, and ||mu_i - mu_j||^2."""
+    labels = compress(labels)
+    N, k = len(X), int(labels.max()) + 1
+    member = (labels == np.arange(k)[:, None]).astype(float)
+    n = member.sum(axis=1)
+    mu = member @ X / n[:, None]
+    CP = member @ ((X - mu[labels]) ** 2).sum(axis=1)
+    TSS = float(((X - X.mean(axis=0)) ** 2).sum())
+    SSW = zero_if_below(float(CP.sum()), NEGLIGIBLE * TSS)
+    SSB = zero_if_below(TSS - SSW, NEGLIGIBLE * TSS)
+    i, j = np.triu_indices(k, 1)
+    distances = ((mu[i] - mu[j]) ** 2).sum(axis=1)
+    distances = np.where(distances <= NEGLIGIBLE * TSS / N, 0.0, distances)
+    return Partition(N, k, n, CP, SSW, SSB, TSS, distances, (i, j))
+
+
+def zero_if_below(value: float, limit: float) -> float:
+    """value, or 0 where it is at most limit."""
+    return 0.0 if value <= limit else value
+
+
+def ch(X: Array, labels: Labels) -> float:
+    """CH = SSB (N - k) / (SSW (k - 1)), max-optimal."""
+    p = describe(X, labels)
+    if p.k == 1:
+        return WORST_MAX
+    numerator = p.SSB * (p.N - p.k)
+    denominator = p.SSW * (p.k - 1)
+    if denominator == 0:
+        return np.inf if numerator > 0 else WORST_MAX
+    return numerator / denominator
+
+
+def wb(X: Array, labels: Labels) -> float:
+    """WB = k SSW / SSB, min-optimal."""
+    p = describe(X, labels)
+    if p.k == 1 or p.SSB == 0:
+        return WORST_MIN
+    return p.k * p.SSW / p.SSB
+
+
+def xb(X: Array, labels: Labels) -> float:
+    """XB = SSW / (N min_{i != j} ||mu_i - mu_j||^2), min-optimal."""
+    p = describe(X, labels)
+    if p.k == 1 or p.centre_distances.min() == 0:
+        return WORST_MIN
+    return p.SSW / (p.N * float(p.centre_distances.min()))
+
+
+def db(X: Array, labels: Labels) -> float:
+    """DB = (1/k) sum_i max_{j != i} (CP_i/n_i + CP_j/n_j) / ||mu_i - mu_j||^2, min-optimal."""
+    p = describe(X, labels)
+    if p.k == 1 or p.centre_distances.min() == 0:
+        return WORST_MIN
+    i, j = p.pairs
+    variance = p.CP / p.n
+    numerator = variance[i] + variance[j]
+    numerator = np.where(numerator <= NEGLIGIBLE * p.TSS / p.N, 0.0, numerator)
+    ratio = np.zeros((p.k, p.k))
+    ratio[i, j] = ratio[j, i] = numerator / p.centre_distances
+    # Ratios are never negative, so the zero diagonal cannot win against j != i.
+    return float(ratio.max(axis=1).sum()) / p.k
+
+
+def pbm(X: Array, labels: Labels) -> float:
+    """PBM = (TSS / SSW max_{i != j} ||mu_i - mu_j||^2 / k)^2, max-optimal."""
+    p = describe(X, labels)
+    if p.k == 1:
+        return WORST_MAX
+    numerator = p.TSS * float(p.centre_distances.max())
+    if p.SSW == 0:
+        return np.inf if numerator > 0 else WORST_MAX
+    return (numerator / (p.SSW * p.k)) ** 2
+
+
+def ni(X: Array, labels: Labels) -> float:
+    """NI = 1/2 sum p_i ln|Sigma_i| - sum p_i ln p_i - 1/2 ln|Sigma_data|, min-optimal."""
+    labels = compress(labels)
+    N, k = len(X), int(labels.max()) + 1
+    if k == 1:
+        return WORST_MIN
+    p = np.bincount(labels) / N
+    log_det = log_determinants([X[labels == i] for i in range(k)] + [X])
+    return float(0.5 * (p @ log_det[:-1]) - p @ np.log(p) - 0.5 * log_det[-1])
+
+
+def log_determinants(groups: list[Array]) -> Array:
+    """ln|Sigma + delta I| of each group of samples, delta = 10^(-12/d)."""
+    d = groups[0].shape[1]
+    delta = 10.0 ** (-12.0 / d)
+    sigma = np.stack([eq_sigma(group) for group in groups])
+    return np.linalg.slogdet(sigma + delta * np.eye(d))[1]
+
+
+INDICES: dict[str, Callable[[Array, Labels], float]] = {
+    "ch": ch,
+    "wb": wb,
+    "xb": xb,
+    "db": db,
+    "pbm": pbm,
+    "ni": ni,
+}
+
+DIRECTION: dict[str, int] = {"ch": +1, "wb": -1, "xb": -1, "db": -1, "pbm": +1, "ni": -1}
+
+
+def score(name: str, X: Array, labels: Labels) -> float:
+    """The index with its sign turned so that greater is better; -inf where it is undefined."""
+    return DIRECTION[name] * INDICES[name](X, labels)
+
+
+def same(a: float, b: float) -> bool:
+    """a = b up to rounding: |a - b| <= 1e-12 max(1, |a|, |b|)."""
+    if a == b:
+        return True
+    if not (np.isfinite(a) and np.isfinite(b)):
+        return False
+    return abs(a - b) <= SAME * max(1.0, abs(a), abs(b))
+
+
+def strictly_better(a: float, b: float) -> bool:
+    """a > b, and by more than rounding."""
+    return a > b and not same(a, b)
