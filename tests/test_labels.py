@@ -7,11 +7,11 @@ import pytest
 
 import oracle
 from icvi_artmap import fitting
-from icvi_artmap.engine import Parameters
+from icvi_artmap.engine import FEW_BOXES, Parameters
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.scaling import learn_scaling
 
-RUNS_PER_INDEX = 300
+RUNS_PER_INDEX = 60
 
 
 def random_problem(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
@@ -50,7 +50,7 @@ def random_problem(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, di
 
 
 def run_both(
-    name: str, X: np.ndarray, centres: np.ndarray, parameters: dict[str, float], **options: object
+    name: str, X: np.ndarray, centres: np.ndarray, parameters: dict[str, float], epochs: int = 6
 ) -> tuple[fitting.FitResult, oracle.algorithm.Result]:
     rng = np.random.default_rng(len(X))
     order = rng.permutation(len(X))
@@ -62,9 +62,8 @@ def run_both(
         Parameters(**parameters),
         order=order,
         tol=1e-6,
-        max_epochs=6,
+        max_epochs=epochs,
         trace=True,
-        **options,
     )
     reference = oracle.algorithm.fit(
         X,
@@ -73,7 +72,7 @@ def run_both(
         n_clusters=len(centres),
         order=order,
         tol=1e-6,
-        max_epochs=6,
+        max_epochs=epochs,
         **parameters,
     )
     return ours, reference
@@ -98,3 +97,25 @@ def assert_equal_runs(
 def test_random_runs_equal_the_oracle(name: str, seed: int) -> None:
     X, centres, parameters = random_problem(np.random.default_rng(seed))
     assert_equal_runs(name, *run_both(name, X, centres, parameters))
+
+
+@pytest.mark.parametrize("name", ["CH", "NI"])
+@pytest.mark.parametrize("seed", range(6))
+def test_runs_with_many_categories_equal_the_oracle(name: str, seed: int) -> None:
+    """Above engine.FEW_BOXES categories the search goes by the sets of near boxes."""
+    rng = np.random.default_rng(1000 + seed)
+    X = rng.normal(size=(300, 2 + seed % 3))
+    X[:30] = X[30:60]  # duplicates
+    centres = X[rng.choice(len(X), 6, replace=False)]
+    parameters = {
+        "rho_a": [0.96, 0.9, 0.0][seed % 3],
+        "rho_ab": [1.0, 0.95][seed % 2],
+        "beta_a": 1.0 if seed < 4 else 0.7,
+        "alpha": [1e-3, 0.5][seed // 3],
+        "epsilon": 0.01,
+        "beta_ab": 1e-3,
+    }
+    ours, reference = run_both(name, X, centres, parameters, epochs=3)
+    assert_equal_runs(name, ours, reference)
+    if seed % 3 < 2:
+        assert len(ours.boxes) > FEW_BOXES

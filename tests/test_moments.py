@@ -1,4 +1,4 @@
-"""Moments by recursion equal those of the samples, at every size where a recursion divides by zero."""
+"""Moments by recursion equal those of the samples, also where a recursion divides by zero."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from icvi_artmap.scaling import Data, Scaling, coded_data
 #: Compiled code runs for about this long before Python gets to see an interrupt.
 CHUNK_SECONDS = 0.1
 #: Room for categories: at least this many, and that many times what is there.
-LEAST_CAPACITY, GROWTH = 64, 2
+LEAST_CAPACITY, GROWTH = 128, 2
 
 
 @dataclass
@@ -104,11 +104,16 @@ def fit(
     )
 
 
+def _capacity(n_categories: int) -> int:
+    """Room for that many categories and more: a multiple of 64, as sets of boxes are words."""
+    return -(-max(LEAST_CAPACITY, GROWTH * n_categories) // 64) * 64
+
+
 def _make_network(
     rows: NDArray[np.float64], categories: NDArray[np.int64], n_clusters: int
 ) -> Network:
     """The first boxes with a map field of ones."""
-    capacity = max(LEAST_CAPACITY, GROWTH * len(rows))
+    capacity = _capacity(len(rows))
     return Network(
         make_boxes(rows, capacity),
         np.ones((capacity, n_clusters)),
@@ -119,8 +124,7 @@ def _make_network(
 def _compacted(network: Network) -> Network:
     """Without empty slots, and with room to grow."""
     alive = int(np.count_nonzero(network.members.held[: network.boxes.used[0]]))
-    capacity = max(LEAST_CAPACITY, GROWTH * alive)
-    return Network(*compact(network.boxes, network.map_field, network.members, capacity))
+    return Network(*compact(network.boxes, network.map_field, network.members, _capacity(alive)))
 
 
 def _box_rows(network: Network) -> NDArray[np.float64]:
@@ -145,7 +149,7 @@ def _present_all(
         stop = min(at + size, n_samples)
         started = time.perf_counter()
         at = kernel(data, network, labels, state, parameters, scratch, at, stop, trace)
-        if network.boxes.used[0] == len(network.boxes.norm):
+        if network.boxes.used[0] == len(network.boxes.found):
             network = _compacted(network)
         for i in range(state.moments.size[0]):
             if not trusted(state.moments, i):

@@ -1,6 +1,6 @@
 """The six indices of Table CVI_summary, each computed in batch from (X, labels).
 
-A function returns the value in the index's own sign. Where SPEC calls a partition the worst
+A function returns the value in the index's own sign. Where a partition is the worst
 possible, the value is -inf for a max-optimal index and +inf for a min-optimal one, so that the
 score is -inf in both cases. A cluster without samples does not exist: labels are compressed first.
 """

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._jit import inline
-from icvi_artmap.art.boxes import Boxes, bury, make_boxes
+from icvi_artmap.art.boxes import Boxes, bury, make_boxes, note
 
 NONE = -1
 
@@ -100,10 +100,7 @@ def shrink(boxes, members, data, c, x):
                 s = members.following[s]
             boxes.weight[f, c] = smallest
             boxes.weight[d + f, c] = 1.0 - largest
-    norm = 0.0
-    for component in range(2 * d):
-        norm += boxes.weight[component, c]
-    boxes.norm[c] = norm
+    note(boxes, c)
     members.tight[c] = True
 
 

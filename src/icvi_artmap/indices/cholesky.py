@@ -25,35 +25,42 @@ def padded(d: int) -> int:
 @jit
 def load(a, scatter, divisor, delta):
     """``a`` = scatter / divisor + delta I, upper triangle."""
-    d = scatter.shape[0]
+    d, weight = scatter.shape[0], 1.0 / divisor
     for f in range(d):
-        for g in range(f, d):
-            a[f, g] = scatter[f, g] / divisor
-        a[f, f] += delta
+        target, source = a[f, f:], scatter[f, f:]
+        for g in range(d - f):
+            target[g] = weight * source[g]
+        target[0] += delta
 
 
 @jit
 def eliminate(a, d):
     """Factorise the upper triangle of ``a`` in place, A = UᵀU; returns log det A."""
-    logdet = 0.0
-    for i in range(d):
-        row = a[i]
-        c = 0
-        while c + 4 <= i:
+    return eliminate_rows(a, 0, d)
+
+
+@inline
+def eliminate_rows(a, start, stop):
+    """Rows ``start`` to ``stop`` - 1 of the factorisation, the rows above being done.
+
+    Returns their part of log det A.
+    """
+    logdet, d = 0.0, a.shape[1]
+    for i in range(start, stop):
+        row, width = a[i, i:], d - i
+        for c in range(0, i - 3, 4):
             f0, f1, f2, f3 = a[c, i], a[c + 1, i], a[c + 2, i], a[c + 3, i]
-            r0, r1, r2, r3 = a[c], a[c + 1], a[c + 2], a[c + 3]
-            for g in range(i, d):
+            r0, r1, r2, r3 = a[c, i:], a[c + 1, i:], a[c + 2, i:], a[c + 3, i:]
+            for g in range(width):
                 row[g] -= f0 * r0[g] + f1 * r1[g] + f2 * r2[g] + f3 * r3[g]
-            c += 4
-        while c < i:
-            f0, r0 = a[c, i], a[c]
-            for g in range(i, d):
+        for c in range(i - i % 4, i):
+            f0, r0 = a[c, i], a[c, i:]
+            for g in range(width):
                 row[g] -= f0 * r0[g]
-            c += 1
-        logdet += math.log(row[i])
-        root = math.sqrt(row[i])
-        row[i] = root
-        for g in range(i + 1, d):
+        logdet += math.log(row[0])
+        root = math.sqrt(row[0])
+        row[0] = root
+        for g in range(1, width):
             row[g] /= root
     return logdet
 
@@ -77,29 +84,29 @@ def invert_blocks(a, d):
 
 
 @inline
-def quadratic(a, u, z, block, limit):
+def quadratic(a, u, z, block, first, q, limit):
     """uᵀA⁻¹u from a factor with inverted blocks; abandoned as soon as the sum exceeds ``limit``.
 
-    ``u`` and ``z`` have the padded length, ``block`` has BLOCK entries; z and block are scratch.
+    ``u`` and ``z`` have the padded length, ``block`` has BLOCK entries; block is scratch. z and its
+    sum of squares q are known before component ``first`` (a multiple of BLOCK, 0 at the outset).
     The sum only grows, so an abandoned value is a lower bound that exceeds the limit.
     """
-    q = 0.0
-    for start in range(0, u.shape[0], BLOCK):
-        for r in range(BLOCK):
-            block[r] = u[start + r]
+    for start in range(first, u.shape[0], BLOCK):
+        part, part_of_u = z[start:], u[start:]
+        for r in range(block.shape[0]):
+            block[r] = part_of_u[r]
+            part[r] = 0.0
+        # Loops over block.shape[0], not BLOCK: a constant would be unrolled, not vectorised.
         for c in range(0, start, 4):
             z0, z1, z2, z3 = z[c], z[c + 1], z[c + 2], z[c + 3]
             r0, r1, r2, r3 = a[c, start:], a[c + 1, start:], a[c + 2, start:], a[c + 3, start:]
-            for r in range(BLOCK):
+            for r in range(block.shape[0]):
                 block[r] -= z0 * r0[r] + z1 * r1[r] + z2 * r2[r] + z3 * r3[r]
-        part = z[start:]
-        for r in range(BLOCK):
-            part[r] = 0.0
-        for c in range(0, BLOCK, 4):
-            z0, z1, z2, z3 = block[c], block[c + 1], block[c + 2], block[c + 3]
-            r0, r1 = a[start + c, start:], a[start + c + 1, start:]
-            r2, r3 = a[start + c + 2, start:], a[start + c + 3, start:]
-            for r in range(BLOCK):
+        for c in range(start, start + BLOCK, 4):
+            own = block[c - start :]
+            z0, z1, z2, z3 = own[0], own[1], own[2], own[3]
+            r0, r1, r2, r3 = a[c, start:], a[c + 1, start:], a[c + 2, start:], a[c + 3, start:]
+            for r in range(block.shape[0]):
                 part[r] += z0 * r0[r] + z1 * r1[r] + z2 * r2[r] + z3 * r3[r]
         q0, q1, q2, q3 = 0.0, 0.0, 0.0, 0.0
         for r in range(0, BLOCK, 4):

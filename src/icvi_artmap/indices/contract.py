@@ -113,10 +113,9 @@ def plain_move(state, x, src, dst):
 
 def same(a: float, b: float) -> bool:
     """Whether two scores are equal as far as they can be told apart; an infinity equals itself."""
-    difference = abs(a - b)
-    return a == b or (
-        difference < float("inf") and difference <= RESOLUTION * max(1.0, abs(a), abs(b))
-    )
+    if a == b or abs(a) == np.inf or abs(b) == np.inf:
+        return a == b
+    return abs(a - b) <= RESOLUTION * max(1.0, abs(a), abs(b))
 
 
 def better(a: float, b: float) -> bool:

@@ -8,6 +8,7 @@ contract (:mod:`icvi_artmap.indices.contract`) as the built-in indices do.
 from __future__ import annotations
 
 import inspect
+import itertools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from icvi_artmap.indices import contract
 from icvi_artmap.indices.centres import scores_resolution
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.moments import Moments
+
+_SERIAL = itertools.count()
 
 
 class CustomState(NamedTuple):
@@ -190,7 +193,8 @@ def _make(function: Callable[..., float], name: str, direction: int) -> CustomIn
             f"{name} has {n_parameters} parameters; an index is a function of "
             "(n, mean, compactness) or of (n, mean, compactness, scatter)."
         )
-    compiled = numba.njit(**FLAGS)(function)
+    # Unlike the kernels of this package, a user's function may allocate arrays.
+    compiled = numba.njit(**{**FLAGS, "_nrt": True})(function)
     if n_parameters == 3:
 
         def of_own_moments(state, n, mean, compactness, scatter):
@@ -201,7 +205,8 @@ def _make(function: Callable[..., float], name: str, direction: int) -> CustomIn
         def of_own_moments(state, n, mean, compactness, scatter):
             return compiled(n, mean, compactness, scatter)
 
-    state_type = type(f"CustomState_{name}", (CustomState,), {})
+    # Compiled code is told apart by the names of types: one of its own for every definition.
+    state_type = type(f"CustomState{next(_SERIAL)}", (CustomState,), {})
     contract.implement(
         state_type,
         of_moments=numba.njit(**FLAGS)(of_own_moments),

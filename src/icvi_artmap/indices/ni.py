@@ -30,7 +30,9 @@ from icvi_artmap.indices.contract import RESOLUTION, Index, implement
 from icvi_artmap.moments import Moments
 
 #: Components summed for all clusters at once.
-LANES = 16
+LANES = cholesky.BLOCK
+#: Clusters are padded to a multiple of this: shorter loops would not be vectorised.
+WIDTH = 16
 #: Below this the lemma's 1 - n q/((n-1)(n-2)) has lost digits and the determinant is computed.
 LEMMA_LIMIT = 1e-3
 #: ln(y) >= LN2_PER_BIT × (bits of y - bits of 1): exponent and mantissa read as one number.
@@ -57,11 +59,11 @@ class Lanes(NamedTuple):
     cost of adding = base + weight ln(y), y = 1 + q rate.
     """
 
-    lower: NDArray[np.float64]  #: (m, m, k) L, its diagonal inverted
-    mean: NDArray[np.float64]  #: (m, k)
-    z: NDArray[np.float64]  #: (m + 2, k) scratch: z; q so far; y
-    bits: NDArray[np.int64]  #: (k,) y read as integers
-    law: NDArray[np.float64]  #: (3, k) base, weight, rate
+    lower: NDArray[np.float64]  #: (m, m, kp) L, its diagonal inverted; kp = k padded
+    mean: NDArray[np.float64]  #: (m, kp)
+    z: NDArray[np.float64]  #: (m + 2, kp) scratch: z; q so far; y
+    bits: NDArray[np.int64]  #: (kp,) y read as integers
+    law: NDArray[np.float64]  #: (3, kp) base, weight, rate
 
 
 class NIState(NamedTuple):
@@ -85,7 +87,8 @@ def make_state(moments: Moments, total: Moments) -> NIState:
     delta = 10.0 ** (-12.0 / d)
     matrix = np.zeros((d, d))
     cholesky.load(matrix, total.scatter[0], max(n - 1.0, 1.0), delta)
-    z = np.zeros((m + 2, k))
+    lanes = -(-k // WIDTH) * WIDTH
+    z = np.zeros((m + 2, lanes))
     return NIState(
         moments=moments,
         n=float(n),
@@ -95,11 +98,11 @@ def make_state(moments: Moments, total: Moments) -> NIState:
         adding=Factors(np.zeros((k, side, side)), np.full(k, STALE)),
         removing=Factors(np.zeros((k, side, side)), np.full(k, STALE)),
         lanes=Lanes(
-            lower=np.zeros((m, m, k)),
-            mean=np.zeros((m, k)),
+            lower=np.zeros((m, m, lanes)),
+            mean=np.zeros((m, lanes)),
             z=z,
             bits=z[m + 1].view(np.int64),
-            law=np.zeros((3, k)),
+            law=np.zeros((3, lanes)),
         ),
         matrix=matrix,
         scratch=np.zeros(side),
@@ -172,11 +175,11 @@ def _renew_adding(moments, adding, lanes, i, delta, term, total):
 
 
 @inline
-def _quadratic(a, x, mean, u, z, block, limit):
-    """(x - mean)ᵀ A⁻¹ (x - mean)."""
+def _quadratic(a, x, mean, u, z, block, first, q, limit):
+    """(x - mean)ᵀ A⁻¹ (x - mean); see cholesky.quadratic."""
     for f in range(x.shape[0]):
         u[f] = x[f] - mean[f]
-    return cholesky.quadratic(a, u, z, block, limit)
+    return cholesky.quadratic(a, u, z, block, first, q, limit)
 
 
 @inline
@@ -193,7 +196,7 @@ def _shrinkage(state, src, x):
         cholesky.load(a, m.scatter[src], n - 2.0, state.delta)
         removing.logdet[src] = cholesky.eliminate(a, d)
         cholesky.invert_blocks(a, d)
-    q = _quadratic(a, x, m.mean[src], state.scratch, state.z, state.block, np.inf)
+    q = _quadratic(a, x, m.mean[src], state.scratch, state.z, state.block, 0, 0.0, np.inf)
     floor = math.exp(d * math.log(state.delta) - removing.logdet[src])
     return max(1.0 - n / ((n - 1.0) * (n - 2.0)) * q, floor)
 
@@ -201,7 +204,7 @@ def _shrinkage(state, src, x):
 @inline
 def _sum_lanes(lanes, x, k):
     """Sum the first components of q for all clusters, and y = 1 + q rate."""
-    m = lanes.mean.shape[0]
+    m, k = lanes.mean.shape[0], -(-k // WIDTH) * WIDTH
     q, y, rate = lanes.z[m], lanes.z[m + 1], lanes.law[2]
     for i in range(k):
         q[i] = 0.0
@@ -255,11 +258,13 @@ def trial_moves(state, s, x, src, out):
         cost = base[i] + weight[i] * (LN2_PER_BIT * (lanes.bits[i] - BITS_OF_ONE) - BOUND_SLACK)
         if cost <= least and i != src:
             q = q_lanes[i]
-            if d > lanes.mean.shape[0]:
+            if d > LANES:
+                for r in range(LANES):
+                    state.z[r] = lanes.z[r, i]
                 most = (least - base[i]) / weight[i]
                 limit = math.expm1(most) / rate[i] if most < LOG_HUGE else np.inf
-                a = adding.factor[i]
-                q = _quadratic(a, x, m.mean[i], state.scratch, state.z, state.block, limit)
+                a, mean, u = adding.factor[i], m.mean[i], state.scratch
+                q = _quadratic(a, x, mean, u, state.z, state.block, LANES, q, limit)
             cost = base[i] + weight[i] * math.log1p(q * rate[i])
             least = min(least, cost + 2.0 * resolution)
         out[i] = gain - cost
@@ -276,7 +281,7 @@ def move(state, x, src, dst):
     if adding.logdet[dst] == STALE:
         _renew_adding(m, adding, state.lanes, dst, state.delta, state.term[dst], state.n)
     a = adding.factor[dst]
-    q = _quadratic(a, x, m.mean[dst], state.scratch, state.z, state.block, np.inf)
+    q = _quadratic(a, x, m.mean[dst], state.scratch, state.z, state.block, 0, 0.0, np.inf)
     logdet_dst = adding.logdet[dst] + math.log1p(q * state.lanes.law[2, dst])
     shrinkage = _shrinkage(state, src, x) if m.n[src] > 2 else 0.0
     logdet_src = state.removing.logdet[src] + math.log(shrinkage) if shrinkage > 0.0 else 0.0
@@ -289,46 +294,78 @@ def move(state, x, src, dst):
 
 
 @inline
-def _changed_logdet(matrix, scatter, other, sign, weight, a, b, u, n, delta):
-    """ln|(S + sign × S_other + weight (a - b)(a - b)ᵀ) / (n - 1) + δI|."""
-    d = matrix.shape[0]
+def _load_changed(matrix, scatter, other, sign, weight, u, n, delta):
+    """matrix = (S + sign × S_other + weight uuᵀ) / (n - 1) + δI."""
+    d, scale = matrix.shape[0], 1.0 / (n - 1.0)
     for f in range(d):
-        u[f] = a[f] - b[f]
-    for f in range(d):
+        row, row_s, row_o, tail = matrix[f, f:], scatter[f, f:], other[f, f:], u[f:]
         weighted = weight * u[f]
-        for g in range(f, d):
-            total = scatter[f, g] + sign * other[f, g] + weighted * u[g]
-            matrix[f, g] = total / (n - 1.0)
-        matrix[f, f] = max(matrix[f, f], 0.0) + delta
-    return cholesky.eliminate(matrix, d)
+        for g in range(d - f):
+            row[g] = (row_s[g] + sign * row_o[g] + weighted * tail[g]) * scale
+        row[0] = max(row[0], 0.0) + delta
+
+
+@inline
+def _pivot_bound(a, b, part, pivot):
+    """pivot[r] = part × pivot r of A + (1 - part) × that of B; returns the sum of their logarithms.
+
+    Pivots are superadditive, so these are lower bounds of the pivots of every matrix that is at
+    least part A + (1 - part) B. Factors with inverted blocks hold 1 / sqrt(pivot).
+    """
+    total = 0.0
+    for r in range(pivot.shape[0]):
+        pivot[r] = math.log(part / (a[r, r] * a[r, r]) + (1.0 - part) / (b[r, r] * b[r, r]))
+        total += pivot[r]
+    return total
 
 
 @inline
 def trial_merge(state, i, j):
-    m, u = state.moments, state.scratch
+    """The factorisation is abandoned as soon as it shows that merging is no better.
+
+    With A_i = S_i/n_i + δI, the merged covariance is at least (n_i A_i + n_j A_j) / n: that bounds
+    the pivots still to come.
+    """
+    m, u, adding, d = state.moments, state.scratch, state.adding, state.matrix.shape[0]
     if m.size[0] == 2:
         return -np.inf
+    for c in (i, j):
+        if adding.logdet[c] == STALE:
+            _renew_adding(m, adding, state.lanes, c, state.delta, state.term[c], state.n)
     n = m.n[i] + m.n[j]
-    weight = m.n[i] * (m.n[j] / n)
-    s_i, s_j = m.scatter[i], m.scatter[j]
-    logdet = _changed_logdet(
-        state.matrix, s_i, s_j, 1.0, weight, m.mean[i], m.mean[j], u, n, state.delta
-    )
-    return state.term[i] + state.term[j] - _term(n, logdet, state.n) - _total(state)
+    both = state.term[i] + state.term[j]
+    # _term(n, most) = both: with a larger log-determinant merging is no better.
+    most = 2.0 * (both * state.n / n + math.log(n / state.n))
+    bounds = state.z[:d]
+    logdet = _pivot_bound(adding.factor[i], adding.factor[j], m.n[i] / n, bounds)
+    if logdet <= most:
+        for f in range(d):
+            u[f] = m.mean[i, f] - m.mean[j, f]
+        weight = m.n[i] * (m.n[j] / n)
+        _load_changed(state.matrix, m.scatter[i], m.scatter[j], 1.0, weight, u, n, state.delta)
+        start = 0
+        while start < d and logdet <= most:
+            stop = min(start + cholesky.BLOCK, d)
+            for r in range(start, stop):
+                logdet -= bounds[r]
+            logdet += cholesky.eliminate_rows(state.matrix, start, stop)
+            start = stop
+    return both - _term(n, logdet, state.n) - _total(state)
 
 
 @inline
 def trial_split(state, i, parts, p, q):
-    m, u, n = state.moments, state.scratch, state.n
+    m, u, n, d = state.moments, state.scratch, state.n, state.matrix.shape[0]
     left = m.n[i] - parts.n[p]
     part = _term(parts.n[p], _logdet(state.matrix, parts.scatter[p], parts.n[p], state.delta), n)
-    logdet = m.mean.shape[1] * math.log(state.delta)
+    logdet = d * math.log(state.delta)
     if left > 1:
+        for f in range(d):
+            u[f] = m.mean[i, f] - parts.mean[p, f]
         weight = -m.n[i] * (parts.n[p] / left)
         s_i, s_p = m.scatter[i], parts.scatter[p]
-        logdet = _changed_logdet(
-            state.matrix, s_i, s_p, -1.0, weight, m.mean[i], parts.mean[p], u, left, state.delta
-        )
+        _load_changed(state.matrix, s_i, s_p, -1.0, weight, u, left, state.delta)
+        logdet = cholesky.eliminate(state.matrix, d)
     return state.term[i] - part - _term(left, logdet, n) - _total(state)
 
 

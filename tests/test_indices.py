@@ -1,0 +1,546 @@
+"""Every index equals its batch value, whatever has happened to the partition before."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+import oracle
+from icvi_artmap import engine, index_value, restructure
+from icvi_artmap import moments as mom
+from icvi_artmap.art import map_field as field
+from icvi_artmap.indices import contract
+from icvi_artmap.indices.registry import INDICES
+from icvi_artmap.scaling import Data, coded_data, learn_scaling
+from oracle.map_field import eq_artb_yf2
+from test_moments import merge, plain, split
+
+NAMES = list(INDICES)
+KINDS = ("normal", "blobs", "integers", "duplicates", "constant column", "offset")
+RTOL = 1e-9
+#: Scores nearer than this to each other, but not within rounding, may be told apart or not.
+TOO_CLOSE = 1e-9
+CLUSTERS = 6
+INF = math.inf
+
+
+@numba.njit
+def move(state, x, src, dst):
+    contract.move(state, x, src, dst)
+
+
+@numba.njit
+def trial_moves(state, s, x, src, out):
+    """Trial values, and the cluster that is taught."""
+    resolution = contract.trial_moves(state, s, x, src, out)
+    return engine.teaching_cluster(out, state.moments.size[0], src, resolution)
+
+
+def make_data(kind: str, n: int, d: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    if kind == "blobs":
+        X += 10.0 * rng.normal(size=(3, d))[rng.integers(0, 3, n)]
+    elif kind == "integers":
+        X = rng.integers(0, 3, size=(n, d)).astype(float)
+    elif kind == "duplicates":
+        X = X[rng.integers(0, max(2, n // 3), n)]
+    elif kind == "constant column":
+        X[:, rng.integers(d)] = 7.3
+    elif kind == "offset":
+        X += 1e6
+    return X
+
+
+def assert_score(name: str, actual: float, expected: float) -> None:
+    """Within 1e-9 relative; NI is a logarithm, so an absolute 1e-9 is a relative one of its
+    argument."""
+    if math.isinf(expected):
+        assert actual == expected
+    else:
+        atol = RTOL if name == "NI" else 1e-3 * RTOL
+        np.testing.assert_allclose(actual, expected, rtol=RTOL, atol=atol)
+
+
+def distinguishable(scores: list[float]) -> bool:
+    """Whether any two scores are equal but for rounding, or clearly apart."""
+    for a, b in combinations(scores, 2):
+        if a != b and math.isfinite(a) and math.isfinite(b):
+            relative = abs(a - b) / max(1.0, abs(a), abs(b))
+            if 1e-14 < relative < TOO_CLOSE:
+                return False
+    return True
+
+
+class Walk:
+    """A partition, its state in the library, and the steps that a fit can take."""
+
+    def __init__(
+        self, name: str, X: np.ndarray, labels: np.ndarray, capacity: int = CLUSTERS
+    ) -> None:
+        self.name, self.index = name, INDICES[name]
+        self.data: Data = coded_data(X, learn_scaling(X), np.arange(len(X)))
+        self.X = self.data.table * self.data.scale + self.data.shift
+        self.labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+        k = int(self.labels.max()) + 1
+        self.state: Any = self.index.state(self.data, self.labels, k, capacity)
+        self.network = engine.Network(None, np.ones((1, capacity)), None)
+
+    @property
+    def k(self) -> int:
+        return int(self.state.moments.size[0])
+
+    def expected(self, labels: np.ndarray | None = None) -> float:
+        """Batch score of a partition, the present one by default."""
+        return oracle.score(self.name.lower(), self.X, self.labels if labels is None else labels)
+
+    # Steps
+
+    def move(self, s: int, dst: int) -> None:
+        """As the sample loop does, and as fitting tidies up after it."""
+        src = int(self.labels[s])
+        if src == dst:
+            return
+        self.labels[s] = dst
+        move(self.state, self.X[s], src, dst)
+        for i in range(self.k):
+            if not mom.trusted(self.state.moments, i):
+                self.index.recompute(self.state, self.data, self.labels, i)
+        restructure.drop_empty(self.index, self.state, self.network, self.labels)
+
+    def merge(self, i: int, j: int) -> None:
+        """Clusters i < j become the last one."""
+        m, k = self.state.moments, self.k
+        by_recursion = row_of(m, i)
+        merge(by_recursion, 0, m, j, np.empty(self.X.shape[1]))
+        merged = (self.labels == i) | (self.labels == j)
+        self.labels -= (self.labels > i).astype(np.int64) + (self.labels > j)
+        self.labels[merged] = k - 2
+        mom.drop(m, j)
+        mom.drop(m, i)
+        m.size[0] = k - 1
+        mom.from_labels(m, self.data, self.labels, k - 2)
+        self.index.update_all(self.state)
+        assert_rows(by_recursion, 0, self.X[self.labels == k - 2])
+
+    def split(self, i: int, leaves: np.ndarray) -> None:
+        """The samples ``leaves`` (a mask) of cluster i become the last cluster."""
+        m, k = self.state.moments, self.k
+        by_recursion = row_of(m, i)
+        self.labels[leaves] = k
+        m.size[0] = k + 1
+        mom.from_labels(m, self.data, self.labels, i)
+        mom.from_labels(m, self.data, self.labels, k)
+        self.index.update_all(self.state)
+        split(by_recursion, 0, m, k, np.empty(self.X.shape[1]))
+        assert_rows(by_recursion, 0, self.X[self.labels == i])
+
+    # Questions
+
+    def check(self) -> None:
+        assert_score(self.name, self.index.score(self.state), self.expected())
+        assert self.labels.max() == self.k - 1
+        for i in range(self.k):
+            assert_rows(self.state.moments, i, self.X[self.labels == i])
+
+    def check_trial_moves(self, s: int) -> None:
+        src, T = int(self.labels[s]), []
+        for i in range(self.k):
+            moved = self.labels.copy()
+            moved[s] = i
+            T.append(self.expected(moved))
+        if not distinguishable(T):
+            return
+        before, out = copies(self.state.moments), np.full(self.k, np.nan)
+        taught = trial_moves(self.state, s, self.X[s], src, out)
+        y = eq_artb_yf2(np.array(T), src)
+        assert taught == (field.ALL if y.all() else y.argmax())
+        assert not np.isnan(out).any()
+        for a, b in zip(before, self.state.moments, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    def check_trial_merges(self) -> None:
+        scores = np.full((self.k, self.k), np.nan)
+        restructure.trial_merges(self.state, scores)
+        now = self.expected()
+        for i, j in combinations(range(self.k), 2):
+            expected = self.expected(np.where(self.labels == j, i, self.labels))
+            if expected > now and distinguishable([expected, now]):
+                assert_score(self.name, scores[i, j], expected)
+            elif distinguishable([expected, now]):
+                assert not contract.better(scores[i, j], now)
+
+    def check_trial_split(self, i: int, leaves: np.ndarray) -> None:
+        parts = mom.empty_moments(1, self.X.shape[1], self.index.needs_scatter)
+        parts.size[0] = 1
+        mom.from_labels(parts, self.data, np.where(leaves, 0, -1))
+        scores = np.empty(1)
+        restructure.trial_splits(
+            self.state, parts, np.zeros(1, np.int64), np.array([i], np.int64), scores
+        )
+        assert_score(self.name, scores[0], self.expected(np.where(leaves, self.k, self.labels)))
+
+
+def row_of(m: mom.Moments, i: int) -> mom.Moments:
+    """A copy of one cluster."""
+    return mom.Moments(np.ones(1, np.int64), *(array[i : i + 1].copy() for array in m[1:]))
+
+
+def copies(m: mom.Moments) -> list[np.ndarray]:
+    return [array.copy() for array in m]
+
+
+def assert_rows(m: mom.Moments, i: int, X: np.ndarray) -> None:
+    """Cluster i has the moments of the samples X, to what the total of the data leaves of 1e-9."""
+    expected = oracle.batch_moments(X)
+    upper = np.triu_indices(m.scatter.shape[1])
+    scatter = (expected.n - 1) * expected.covariance
+    assert m.n[i] == expected.n
+    np.testing.assert_allclose(m.mean[i], expected.mean, rtol=RTOL, atol=1e-12)
+    np.testing.assert_allclose(m.compactness[i], expected.compactness, rtol=RTOL, atol=1e-12)
+    np.testing.assert_allclose(m.scatter[i][upper], scatter[upper], rtol=RTOL, atol=1e-12)
+
+
+class IndexMachine(RuleBasedStateMachine):
+    """Any sequence of moves, merges and splits."""
+
+    name: ClassVar[str]
+    walk: Walk
+
+    @initialize(
+        kind=st.sampled_from(KINDS),
+        n=st.integers(5, 24),
+        d=st.integers(1, 5),
+        k=st.integers(1, CLUSTERS),
+        seed=st.integers(0, 2**32 - 1),
+    )
+    def start(self, kind: str, n: int, d: int, k: int, seed: int) -> None:
+        labels = np.random.default_rng(seed).integers(0, k, n)
+        self.walk = Walk(self.name, make_data(kind, n, d, seed), labels)
+
+    def sample(self, data: st.DataObject) -> int:
+        return data.draw(st.integers(0, len(self.walk.X) - 1), label="sample")
+
+    def cluster(self, data: st.DataObject) -> int:
+        return data.draw(st.integers(0, self.walk.k - 1), label="cluster")
+
+    def part(self, data: st.DataObject) -> tuple[int, np.ndarray] | None:
+        """A cluster and a part of it, neither nothing nor all, if it has two samples."""
+        i = self.cluster(data)
+        members = np.flatnonzero(self.walk.labels == i)
+        if len(members) < 2:
+            return None
+        n = data.draw(st.integers(1, len(members) - 1), label="size")
+        order = data.draw(st.permutations(members.tolist()), label="members")
+        return i, np.isin(np.arange(len(self.walk.X)), order[:n])
+
+    @rule(data=st.data())
+    def move(self, data: st.DataObject) -> None:
+        self.walk.move(self.sample(data), self.cluster(data))
+
+    @precondition(lambda self: self.walk.k > 1)
+    @rule(data=st.data())
+    def merge(self, data: st.DataObject) -> None:
+        j = data.draw(st.integers(1, self.walk.k - 1), label="j")
+        self.walk.merge(data.draw(st.integers(0, j - 1), label="i"), j)
+
+    @precondition(lambda self: self.walk.k < CLUSTERS)
+    @rule(data=st.data())
+    def split(self, data: st.DataObject) -> None:
+        part = self.part(data)
+        if part is not None:
+            self.walk.split(*part)
+
+    @precondition(lambda self: self.walk.k > 1)
+    @rule(data=st.data())
+    def trial_moves(self, data: st.DataObject) -> None:
+        self.walk.check_trial_moves(self.sample(data))
+
+    @rule()
+    def trial_merges(self) -> None:
+        self.walk.check_trial_merges()
+
+    @rule(data=st.data())
+    def trial_split(self, data: st.DataObject) -> None:
+        part = self.part(data)
+        if part is not None:
+            self.walk.check_trial_split(*part)
+
+    @invariant()
+    def equals_the_batch_value(self) -> None:
+        if hasattr(self, "walk"):
+            self.walk.check()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_sequence_of_changes(name: str) -> None:
+    machine = type(f"{name}Machine", (IndexMachine,), {"name": name})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(max_examples=settings.default.max_examples // 2, stateful_step_count=30),
+    )
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_short_walk(name: str, kind: str) -> None:
+    """The same without hypothesis, for plain Python too."""
+    rng = np.random.default_rng(3)
+    walk = Walk(name, make_data(kind, 16, 3, 3), rng.integers(0, 4, 16))
+    for step in range(40):
+        s = int(rng.integers(16))
+        i = int(walk.labels[s])
+        leaves = (walk.labels == i) & (rng.random(16) < 0.5)
+        if walk.k > 1:
+            walk.check_trial_moves(s)
+            walk.check_trial_merges()
+        if 0 < leaves.sum() < (walk.labels == i).sum():
+            walk.check_trial_split(i, leaves)
+            if walk.k < CLUSTERS and step % 5 == 0:
+                walk.split(i, leaves)
+        if walk.k > 3 and step % 7 == 0:
+            walk.merge(0, walk.k - 1)
+        walk.move(s, int(rng.integers(walk.k)))
+        walk.check()
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("name", NAMES)
+def test_a_cluster_that_vanishes(name: str) -> None:
+    """A singleton moves away: the partition has a cluster less, and in the end one alone."""
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [9.0, 9.0], [8.0, 9.0], [30.0, 0.0]])
+    walk = Walk(name, X, np.array([0, 0, 0, 2, 2, 1]))
+    walk.check_trial_moves(5)
+    walk.move(5, 2)
+    assert walk.labels.tolist() == [0, 0, 0, 1, 1, 1]
+    walk.check()
+    for s in (3, 4):
+        walk.check_trial_moves(s)
+        walk.move(s, 0)
+        walk.check()
+    walk.check_trial_moves(5)
+    walk.move(5, 0)
+    assert walk.k == 1
+    assert walk.index.score(walk.state) == -INF
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("name", NAMES)
+def test_many_clusters(name: str) -> None:
+    """More clusters than extremes are kept of each: what enters and leaves the short lists."""
+    rng = np.random.default_rng(6)
+    walk = Walk(name, rng.normal(size=(60, 2)), np.arange(60) % 12, capacity=12)
+    for _ in range(60):
+        s = int(rng.integers(60))
+        walk.check_trial_moves(s)
+        walk.move(s, int(rng.integers(walk.k)))
+        walk.check()
+    walk.check_trial_merges()
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("name", NAMES)
+def test_two_clusters_are_never_better_as_one(name: str) -> None:
+    """One cluster has the worst value, though the formula (NI) might give a good one."""
+    walk = Walk(name, make_data("normal", 20, 2, 0), np.arange(20) % 2)
+    scores = np.full((2, 2), np.nan)
+    restructure.trial_merges(walk.state, scores)
+    assert scores[0, 1] < walk.index.score(walk.state)
+
+
+@numba.njit
+def teaching_cluster(trial, src, resolution):
+    return engine.teaching_cluster(trial, len(trial), src, resolution)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("trial", "src", "taught"),
+    [
+        ([1.0, 2.0, 3.0], 0, 2),
+        ([3.0, 2.0, 3.0], 1, 0),  # the lowest of the best
+        ([3.0, 2.0, 3.0], 2, 2),  # the present one wins ties
+        ([3.0, 2.0, 3.0 + 1e-13], 0, 0),  # equal but for rounding
+        ([3.0, 2.0, 3.0 + 1e-10], 0, 2),
+        ([2.0, 2.0, 2.0], 1, field.ALL),
+        ([2.0, 2.0 + 1e-13, 2.0], 0, field.ALL),
+        ([-INF, -INF], 0, field.ALL),
+        ([INF, INF], 1, field.ALL),
+        ([-INF, 0.0], 0, 1),
+        ([0.0, INF, INF], 0, 1),
+        ([0.0, INF, INF], 2, 2),
+        ([-INF, INF], 0, 1),
+    ],
+)
+def test_teaching_cluster(trial: list[float], src: int, taught: int) -> None:
+    assert teaching_cluster(np.array(trial), src, 1e-12) == taught
+    expected = eq_artb_yf2(np.array(trial), src)
+    assert taught == (field.ALL if expected.all() else expected.argmax())
+
+
+# --- a long run ----------------------------------------------------------------------------------
+
+
+@numba.njit
+def many_moves(state, X, labels, samples, targets, start):
+    """Moves, until digits are lost; returns the first move not made."""
+    m = state.moments
+    for t in range(start, len(samples)):
+        s, dst = samples[t], targets[t]
+        src = labels[s]
+        if dst != src and m.n[src] > 1:
+            labels[s] = dst
+            contract.move(state, X[s], src, dst)
+            if not (mom.trusted(m, src) and mom.trusted(m, dst)):
+                return t + 1
+    return len(samples)
+
+
+def long_run(name: str, X: np.ndarray, k: int, n_moves: int) -> tuple[Any, np.ndarray]:
+    """State and labels after that many random moves."""
+    rng, index, data = np.random.default_rng(1), INDICES[name], plain(X)
+    labels = rng.integers(0, k, len(X))
+    samples, targets = rng.integers(0, len(X), n_moves), rng.integers(0, k, n_moves)
+    state, at = index.state(data, labels, k, k), 0
+    while at < n_moves:
+        at = many_moves(state, X, labels, samples, targets, at)
+        for i in range(k):
+            if not mom.trusted(state.moments, i):
+                index.recompute(state, data, labels, i)
+    return state, labels
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_million_moves(name: str, offset: float) -> None:
+    rng = np.random.default_rng(2)
+    X = offset + rng.normal(size=(200, 3)) + 3.0 * rng.normal(size=(5, 3))[rng.integers(0, 5, 200)]
+    X = learn_scaling(X).standardise(X)
+    state, labels = long_run(name, X, 5, 1_000_000)
+    expected = oracle.score(name.lower(), X, labels)
+    assert INDICES[name].score(state) == pytest.approx(expected, rel=RTOL)
+
+
+def test_digits_lost_to_an_outlier_come_back() -> None:
+    """Of cluster 0 1e-12 is left when the outlier has gone: only computing anew finds it."""
+    rng = np.random.default_rng(4)
+    X = np.vstack([1e-6 * rng.normal(size=(40, 2)), [[40.0, 40.0], [-40.0, -40.0]]])
+    X = learn_scaling(X).standardise(X)
+    labels = np.repeat([0, 1, 0, 1], [20, 20, 1, 1])
+    index, data = INDICES["DB"], plain(X)
+    state = index.state(data, labels, 2, 2)
+    labels[40] = 1
+    move(state, X[40], 0, 1)
+    expected = oracle.batch_moments(X[labels == 0]).compactness
+    assert state.moments.compactness[0] != pytest.approx(expected, rel=RTOL, abs=0.0)
+    assert not mom.trusted(state.moments, 0)
+    index.recompute(state, data, labels, 0)
+    assert state.moments.compactness[0] == pytest.approx(expected, rel=RTOL, abs=0.0)
+    assert index.score(state) == pytest.approx(oracle.score("db", X, labels), rel=RTOL)
+
+
+# --- by hand -------------------------------------------------------------------------------------
+
+#: Two pairs on a line: SSW 1, TSS 101, centres 10 apart, variance 101/4, all before standardising.
+PAIRS = [[0.0], [1.0], [10.0], [11.0]]
+#: Two points at x = 0 and three at x = 4. Variances 3.84 and 2.24; standardised TSS 10, SSW 125/28,
+#: squared distance of the centres 775/168; CP/n 25/56 and 25/21; cov(x, y)^2 75/448.
+CORNER = [[0.0, 0.0], [0.0, 2.0], [4.0, 0.0], [4.0, 2.0], [4.0, 4.0]]
+RIDGE = 1e-6
+CORNER_NI = (
+    0.5 * (0.4 * math.log(RIDGE * (25 / 28 + RIDGE)) + 0.6 * math.log(RIDGE * (25 / 14 + RIDGE)))
+    - (0.4 * math.log(0.4) + 0.6 * math.log(0.6))
+    - 0.5 * math.log((1.25 + RIDGE) ** 2 - 75 / 448)
+)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CH", 200.0),
+        ("WB", 0.02),
+        ("XB", 0.0025),
+        ("DB", 0.005),
+        ("PBM", 40000.0),
+        ("NI", 0.5 * math.log(2 / 101) + math.log(2) - 0.5 * math.log(4 / 3)),
+    ],
+)
+def test_two_pairs_by_hand(name: str, value: float) -> None:
+    assert index_value(PAIRS, [0, 0, 1, 1], name) == pytest.approx(value, rel=1e-10)
+    assert index_value(PAIRS, ["b", "b", "a", "a"], name.lower()) == pytest.approx(value, rel=1e-10)
+    moved = 1e3 + 7.0 * np.array(PAIRS)
+    assert index_value(moved, [5, 5, -1, -1], name) == pytest.approx(value, rel=1e-10)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CH", 3.72),
+        ("WB", 50 / 31),
+        ("XB", 6 / 31),
+        ("DB", 11 / 31),
+        ("PBM", (31 / 6) ** 2),
+        ("NI", CORNER_NI),
+    ],
+)
+def test_five_points_by_hand(name: str, value: float) -> None:
+    assert index_value(CORNER, [0, 0, 1, 1, 1], name) == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("name", "perfect", "coincident", "single", "nothing"),
+    [
+        ("CH", INF, 0.0, -INF, -INF),
+        ("WB", 0.0, INF, INF, INF),
+        ("XB", 0.0, INF, INF, INF),
+        ("DB", 0.0, INF, INF, INF),
+        ("PBM", INF, 0.0, -INF, -INF),
+    ],
+)
+def test_where_the_formulas_break(
+    name: str, perfect: float, coincident: float, single: float, nothing: float
+) -> None:
+    """SSW = 0; all centres equal; k = 1; all samples equal."""
+    assert index_value([[1.0], [1.0], [2.0], [2.0]], [0, 0, 1, 1], name) == perfect
+    assert index_value([[1.0], [2.0], [1.0], [2.0]], [0, 0, 1, 1], name) == coincident
+    assert index_value(PAIRS, [0, 0, 0, 0], name) == single
+    assert index_value([[3.0]] * 4, [0, 0, 1, 1], name) == nothing
+
+
+@pytest.mark.nojit
+def test_singletons_of_ni_by_hand() -> None:
+    """A singleton's covariance is the ridge alone."""
+    delta = 1e-12
+    value = index_value([[0.0], [2.0], [4.0]], [0, 1, 2], "NI")
+    assert value == pytest.approx(
+        0.5 * math.log(delta) + math.log(3) - 0.5 * math.log(1.5 + delta), rel=1e-12
+    )
+    assert index_value(PAIRS, [0, 0, 0, 0], "NI") == INF
+
+
+@pytest.mark.parametrize(
+    ("labels", "problem"),
+    [([[0, 1, 0, 1]], "one dimension"), ([0, 1, 0], "inconsistent numbers of samples")],
+)
+def test_index_value_refuses_labels_that_do_not_fit(labels: list[Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        index_value(PAIRS, labels)
