@@ -88,7 +88,9 @@ def test_sparse_data_are_refused_with_the_reason(form: str) -> None:
 # --- parameters ----------------------------------------------------------------------------------
 
 BAD_PARAMETERS: list[tuple[str, Any, type[Exception], str]] = [
-    ("n_clusters", 1, ValueError, "n_clusters=1 is not a clustering.*n_clusters >= 2"),
+    ("shuffle", "no", TypeError, "shuffle must be True or False, got 'no'"),
+    ("verbose", -1, ValueError, "verbose must be at least 0"),
+    ("verbose", "x", TypeError, "verbose must be an integer"),
     ("n_clusters", 0, ValueError, "n_clusters must be at least"),
     ("n_clusters", -1, ValueError, "n_clusters must be at least"),
     ("n_clusters", 21, ValueError, "n_clusters=21 is more than the number of samples"),
@@ -155,6 +157,20 @@ def test_bad_parameters(name: str, value: Any, error: type[Exception], message: 
     with pytest.raises(error, match=message):
         estimator.fit(GOOD)
     assert not hasattr(estimator, "labels_")
+
+
+def test_one_cluster_is_refused() -> None:
+    message = "n_clusters=1 is not a clustering.*n_clusters >= 2"
+    with pytest.raises(ValueError, match=message):
+        model(n_clusters=1)
+    with pytest.raises(ValueError, match=message):
+        model().set_params(n_clusters=1)
+    estimator = model()
+    estimator.n_clusters = 1  # as scikit-learn's checks do, who want a fit
+    with pytest.warns(RuntimeWarning, match=message):
+        estimator.fit(GOOD)
+    assert estimator.n_clusters_ == 1
+    assert not estimator.labels_.any()
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,19 @@ it calls. The cache folder therefore carries a hash of all sources of this packa
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import config
+from numba.core import config, event
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
 FLAGS: dict[str, Any] = {
     "nogil": True,
@@ -60,6 +64,37 @@ _CACHE_DIRECTORY = config.CACHE_DIR or _cache_directory()
 _COMPILED: list[Any] = []
 
 
+class _Watcher(event.Listener):
+    """Says once, on stderr, why the first fit takes longer, and spares the garbage collector.
+
+    The compiler makes millions of objects that it needs to the end; looking through them again and
+    again would take a tenth of its time.
+    """
+
+    def __init__(self) -> None:
+        self.announced = False
+        self.depth = 0
+        self.collecting = False
+
+    def on_start(self, event: Any) -> None:
+        function = getattr(event.data["dispatcher"], "py_func", None)
+        if not self.announced and str(getattr(function, "__module__", "")).startswith(__package__):
+            self.announced = True
+            print("icvi-artmap: compiling (first run only) ...", file=sys.stderr, flush=True)
+        if self.depth == 0:
+            self.collecting = gc.isenabled()
+            gc.disable()
+        self.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1
+        if self.depth == 0 and self.collecting:
+            gc.enable()
+
+
+event.register("numba:compile", _Watcher())
+
+
 def jit(function: Callable[..., Any]) -> Any:
     """Compile on first call; keep the machine code across processes."""
     chosen = config.CACHE_DIR
@@ -72,13 +107,67 @@ def jit(function: Callable[..., Any]) -> Any:
     return compiled
 
 
-def inline(function: Callable[..., Any]) -> Any:
-    """Compile as a part of the kernels that call it; not to be called from Python.
+class _Engineless:
+    """numba's code generator, as a library sees it that is never loaded."""
 
-    Without the wrappers for calls from Python, and without machine code of its own to be kept, a
-    function costs a fraction of the compile time.
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """There is no loaded module whose environment could be set."""
+
+
+class _Part(JITCodeLibrary):
+    """The code of a function that only kernels call.
+
+    numba optimises every function together with all it calls, and turns it into machine code,
+    though only the kernel that Python calls is ever run: the deeper the calls, the more often the
+    same code. A part is linked into the kernels as it is, and optimised once, there.
     """
-    return numba.njit(no_cpython_wrapper=True, **FLAGS)(function)
+
+    @property
+    def codegen(self) -> Any:
+        return _Engineless(self._codegen)
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0  # as for every function without a wrapper for Python
+
+
+class _PartCompiler(CompilerBase):
+    """numba's compiler, with a :class:`_Part` to put the code into."""
+
+    def define_pipelines(self) -> list[Any]:
+        codegen = self.state.targetctx.codegen()
+        self.state.library = _Part(codegen, self.state.func_id.func_qualname)
+        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+
+
+#: Options for a function that is compiled as a part of the kernels that call it.
+PART: dict[str, Any] = {**FLAGS, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
+
+
+def inline(function: Callable[..., Any]) -> Any:
+    """Compile as a part of the kernels that call it; not to be called from Python."""
+    compiled = numba.njit(**PART)(function)
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise TypeError(f"{function.__name__} is an @inline function: only kernels can call it.")
+
+    if compiled is not function:  # it is, with the JIT off
+        compiled._insert = lambda *_: None  # nothing that a call from Python could find
+        compiled._compile_for_args = refuse
+    return compiled
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from icvi_artmap.indices import contract
 from icvi_artmap.scaling import coded_row, standardised_row
 
 #: Up to this many boxes all are looked at.
-FEW_BOXES = 64
+FEW_BOXES = 32
 #: Distances at which boxes are looked for: the first after the sample's own box, and their growth.
 NEAR, FARTHER = 0.03, 4.0
 #: In place of a number of boxes.

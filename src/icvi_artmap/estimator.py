@@ -26,6 +26,10 @@ from icvi_artmap.initialise import kmeans_centres
 from icvi_artmap.scaling import learn_scaling
 
 _SEEDS = np.iinfo(np.int32).max
+ONE_CLUSTER = (
+    "n_clusters=1 is not a clustering: every index compares at least two clusters. "
+    "Use n_clusters >= 2."
+)
 
 
 class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -140,6 +144,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
+        _refuse_one_cluster(n_clusters)
         self.n_clusters = n_clusters
         self.index = index
         self.rho_a = rho_a
@@ -157,6 +162,11 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self.evaluation = evaluation
         self.random_state = random_state
         self.verbose = verbose
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, as in scikit-learn."""
+        _refuse_one_cluster(params.get("n_clusters"))
+        return super().set_params(**params)
 
     def fit(self, X: ArrayLike, y: Any = None, *, trace: bool = False) -> Self:
         """Find the clusters of ``X``.
@@ -325,10 +335,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         """Check what does not depend on the data; the message says what came and what is wanted."""
         _check_integer("n_clusters", self.n_clusters, 1)
         if self.n_clusters == 1:
-            raise ValueError(
-                "n_clusters=1 is not a clustering: every index compares at least two clusters. "
-                "Use n_clusters >= 2."
-            )
+            warnings.warn(ONE_CLUSTER, RuntimeWarning, stacklevel=3)
         for name in ("max_epochs", "n_init", "kmeans_trials"):
             _check_integer(name, getattr(self, name), 1)
         _check_real("rho_a", self.rho_a, 0.0, 1.0)
@@ -338,6 +345,9 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         _check_real("alpha", self.alpha, 0.0, np.inf, open_low=True)
         _check_real("epsilon", self.epsilon, 0.0, 1.0)
         _check_real("tol", self.tol, 0.0, np.inf)
+        _check_integer("verbose", self.verbose, 0)
+        if not isinstance(self.shuffle, (bool, np.bool_)):
+            raise TypeError(f"shuffle must be True or False, got {self.shuffle!r}.")
         if self.evaluation not in ("incremental", "batch"):
             raise ValueError(
                 f'evaluation must be "incremental" or "batch", got {self.evaluation!r}.'
@@ -351,6 +361,16 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             float(self.beta_ab),
         )
         return get_index(self.index), parameters
+
+
+def _refuse_one_cluster(n_clusters: Any) -> None:
+    """Asked for in the constructor or by set_params, one cluster is an error.
+
+    Not in fit: five of scikit-learn's estimator checks assign n_clusters = 1 to the attribute and
+    want the fit to succeed, so there it is a warning and a single cluster.
+    """
+    if isinstance(n_clusters, numbers.Integral) and n_clusters == 1 and n_clusters is not True:
+        raise ValueError(ONE_CLUSTER)
 
 
 def _check_integer(name: str, value: Any, least: int) -> None:

@@ -16,7 +16,7 @@ from icvi_artmap.engine import Network, Parameters, make_scratch, present
 from icvi_artmap.indices.batch import batch_state
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.initialise import first_boxes, first_partition
-from icvi_artmap.moments import trusted
+from icvi_artmap.moments import worn
 from icvi_artmap.restructure import drop_empty, merge, split
 from icvi_artmap.scaling import Data, Scaling, coded_data
 
@@ -151,9 +151,8 @@ def _present_all(
         at = kernel(data, network, labels, state, parameters, scratch, at, stop, trace)
         if network.boxes.used[0] == len(network.boxes.found):
             network = _compacted(network)
-        for i in range(state.moments.size[0]):
-            if not trusted(state.moments, i):
-                index.recompute(state, data, labels, i)
+        for i in worn(state.moments):
+            index.recompute(state, data, labels, i)
         drop_empty(index, state, network, labels)
         if len(trace) > 0 and at > 0:
             trace[at - 1] = index.score(state)

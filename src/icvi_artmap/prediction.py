@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from icvi_artmap._jit import jit
-from icvi_artmap.art.boxes import choices, make_boxes
+from icvi_artmap.art.boxes import CHOICE, choices, make_boxes
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.initialise import assign
@@ -47,7 +47,7 @@ def _cluster_choices(data, boxes, alpha, labels, x_a, out):
         coded_row(data, s, x_a)
         choices(boxes, x_a, alpha)
         for c in range(boxes.used[0]):
-            out[s, labels[c]] = max(out[s, labels[c]], boxes.choice[c])
+            out[s, labels[c]] = max(out[s, labels[c]], boxes.value[CHOICE, c])
 
 
 def best_choices(
@@ -109,4 +109,6 @@ def index_value(X: ArrayLike, labels: ArrayLike, index: str | Index = "NI") -> f
     if clusters.ndim != 1:
         raise ValueError(f"labels must have one dimension, got shape {clusters.shape}.")
     check_consistent_length(table, clusters)
+    if clusters.dtype.kind == "f" and not np.isfinite(clusters).all():
+        raise ValueError("labels contain NaN or infinity; give every sample a cluster.")
     return found.value(score(table, clusters, learn_scaling(table), found))

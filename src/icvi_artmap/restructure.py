@@ -15,16 +15,17 @@ from icvi_artmap.indices import contract
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.scaling import Data
 
-#: Numbers in the scatter matrices of the parts that are judged together: 32 MB.
+#: Numbers in the scatter matrices of the parts that are summed together: 32 MB.
 PARTS_SIZE = 1 << 22
+#: Parts judged in one call.
+PARTS = 256
 
 
 @jit
-def trial_merges(state, out):
-    """out[i, j] = score with clusters i < j merged."""
-    for i in range(state.moments.size[0]):
-        for j in range(i + 1, state.moments.size[0]):
-            out[i, j] = contract.trial_merge(state, i, j)
+def trial_merges(state, i, out):
+    """out[j] = score with clusters i < j merged."""
+    for j in range(i + 1, state.moments.size[0]):
+        out[j] = contract.trial_merge(state, i, j)
 
 
 def _best_merge(index: Index, state: Any) -> tuple[int, int] | None:
@@ -34,7 +35,8 @@ def _best_merge(index: Index, state: Any) -> tuple[int, int] | None:
     """
     k = int(state.moments.size[0])
     scores = np.full((k, k), -np.inf)
-    index.kernel(trial_merges)(state, scores)
+    for i in range(k - 1):  # row by row: an interrupt is seen in between
+        index.kernel(trial_merges)(state, i, scores[i])
     best, pair = index.score(state), None
     for i, j in np.argwhere(scores > best):
         if contract.better(scores[i, j], best):
@@ -76,10 +78,11 @@ def drop_empty(index: Index, state: Any, network: Network, labels: NDArray[np.in
 
 
 @jit
-def trial_splits(state, parts, categories, cluster_of, out):
-    """Score of splitting off every part: category categories[p] of cluster cluster_of[p]."""
-    for p in range(parts.size[0]):
-        out[p] = contract.trial_split(state, cluster_of[p], parts, p, categories[p])
+def trial_splits(state, parts, rows, categories, cluster_of, out):
+    """out[q] = score of splitting off category q = categories[p], for the rows p of ``parts``."""
+    for p in rows:
+        q = categories[p]
+        out[q] = contract.trial_split(state, cluster_of[q], parts, p, q)
 
 
 def _candidates(network: Network, labels: NDArray[np.int64], k: int) -> NDArray[np.int64]:
@@ -121,9 +124,9 @@ def _best_split(
         row = np.full(len(cluster_of), -1, np.int64)
         row[chosen] = np.arange(len(chosen))
         parts = _parts(index, data, np.where(own, row[category], -1), len(chosen))
-        values = np.empty(len(chosen))
-        index.kernel(trial_splits)(state, parts, chosen, cluster_of[chosen], values)
-        scores[chosen] = values
+        for first in range(0, len(chosen), PARTS):  # an interrupt is seen in between
+            rows = np.arange(first, min(first + PARTS, len(chosen)))
+            index.kernel(trial_splits)(state, parts, rows, chosen, cluster_of, scores)
     best = -1
     # Clusters in rising order, and within them categories: the paper's tie rule holds in a cluster.
     for q in candidates[np.argsort(cluster_of[candidates], kind="stable")]:
@@ -132,8 +135,8 @@ def _best_split(
             and cluster_of[q] == cluster_of[best]
             and contract.same(scores[q], scores[best])
         ):
-            rows = network.map_field[:, :k]
-            wins = field.uncertainty(rows[q]) < field.uncertainty(rows[best])
+            weights = network.map_field[:, :k]
+            wins = field.uncertainty(weights[q]) < field.uncertainty(weights[best])
         else:
             wins = best < 0 or contract.better(scores[q], scores[best])
         best = int(q) if wins else best

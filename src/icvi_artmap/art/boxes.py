@@ -23,6 +23,8 @@ from icvi_artmap._jit import inline
 
 #: Bins per feature.
 BINS = 64
+#: Loops over boxes have a multiple of this length.
+WIDTH = 16
 #: Rounding of a distance that the sets must not miss.
 MARGIN = 1e-9
 #: In place of a number of boxes.
@@ -85,7 +87,9 @@ def make_boxes(rows: NDArray[np.float64], capacity: int) -> Boxes:
 @inline
 def choices(boxes, x, alpha):
     """Eq:FA_T for all boxes, and |x ∧ w|."""
-    n, norm, overlap, choice = boxes.used[0], boxes.value[0], boxes.value[1], boxes.value[2]
+    # Up to a multiple of WIDTH, unused slots included: shorter loops would not be vectorised.
+    n = -(-boxes.used[0] // WIDTH) * WIDTH
+    norm, overlap, choice = boxes.value[NORM], boxes.value[OVERLAP], boxes.value[CHOICE]
     for c in range(n):
         overlap[c] = 0.0
     for component in range(x.shape[0]):
@@ -225,4 +229,4 @@ def bury(boxes, c):
         boxes.weight[component, c] = -1.0
     boxes.value[NORM, c] = 0.0
     for f in range(boxes.weight.shape[0] // 2):
-        _place(boxes, c, f, BINS, -1)
+        _place(boxes, c, f, np.int64(BINS), np.int64(-1))

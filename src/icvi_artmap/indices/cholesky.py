@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from icvi_artmap._jit import inline, jit
+from icvi_artmap._jit import inline
 
 #: Components per block.
 BLOCK = 16
@@ -22,7 +22,7 @@ def padded(d: int) -> int:
     return -(-d // BLOCK) * BLOCK
 
 
-@jit
+@inline
 def load(a, scatter, divisor, delta):
     """``a`` = scatter / divisor + delta I, upper triangle."""
     d, weight = scatter.shape[0], 1.0 / divisor
@@ -33,17 +33,11 @@ def load(a, scatter, divisor, delta):
         target[0] += delta
 
 
-@jit
-def eliminate(a, d):
-    """Factorise the upper triangle of ``a`` in place, A = UᵀU; returns log det A."""
-    return eliminate_rows(a, 0, d)
-
-
 @inline
-def eliminate_rows(a, start, stop):
-    """Rows ``start`` to ``stop`` - 1 of the factorisation, the rows above being done.
+def eliminate(a, start, stop):
+    """Rows ``start`` to ``stop`` - 1 of the factorisation A = UᵀU of the upper triangle, in place.
 
-    Returns their part of log det A.
+    The rows above must be done. Returns this part of log det A.
     """
     logdet, d = 0.0, a.shape[1]
     for i in range(start, stop):
@@ -84,13 +78,16 @@ def invert_blocks(a, d):
 
 
 @inline
-def quadratic(a, u, z, block, first, q, limit):
-    """uᵀA⁻¹u from a factor with inverted blocks; abandoned as soon as the sum exceeds ``limit``.
+def quadratic(a, x, mean, u, z, block, first, q, limit):
+    """uᵀA⁻¹u, u = x - mean, from a factor with inverted blocks.
 
-    ``u`` and ``z`` have the padded length, ``block`` has BLOCK entries; block is scratch. z and its
-    sum of squares q are known before component ``first`` (a multiple of BLOCK, 0 at the outset).
-    The sum only grows, so an abandoned value is a lower bound that exceeds the limit.
+    Abandoned as soon as the sum exceeds ``limit``: it only grows, so what is returned then is a
+    lower bound. ``u`` and ``z`` have the padded length, ``block`` has BLOCK entries; all are
+    scratch, u zero from d on. z and its sum of squares q are known before component ``first`` (a
+    multiple of BLOCK, 0 at the outset).
     """
+    for f in range(x.shape[0]):
+        u[f] = x[f] - mean[f]
     for start in range(first, u.shape[0], BLOCK):
         part, part_of_u = z[start:], u[start:]
         for r in range(block.shape[0]):

@@ -18,7 +18,7 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from icvi_artmap import moments as mom
-from icvi_artmap._jit import inline, nothing_kept
+from icvi_artmap._jit import PART, inline, nothing_kept
 from icvi_artmap.scaling import Data
 
 #: Two scores are equal if they differ by no more than this, relative to the larger or to 1.
@@ -51,7 +51,7 @@ def dispatched(function: Callable[..., Any]) -> Callable[..., Any]:
     dispatch = namespace["dispatch"]
     dispatch.__name__ = dispatch.__qualname__ = name
     dispatch.__doc__ = function.__doc__
-    overload(dispatch, jit_options={"error_model": "numpy"})(namespace["choose"])
+    overload(dispatch, jit_options=PART)(namespace["choose"])
     return dispatch
 
 

@@ -23,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap import moments as mom
 from icvi_artmap._jit import inline, jit
 from icvi_artmap.indices import cholesky
 from icvi_artmap.indices.contract import RESOLUTION, Index, implement
@@ -31,10 +30,10 @@ from icvi_artmap.moments import Moments
 
 #: Components summed for all clusters at once.
 LANES = cholesky.BLOCK
+#: The first component. Not a plain 0: a function is compiled anew for every literal integer.
+FIRST = np.int64(0)
 #: Clusters are padded to a multiple of this: shorter loops would not be vectorised.
 WIDTH = 16
-#: Below this the lemma's 1 - n q/((n-1)(n-2)) has lost digits and the determinant is computed.
-LEMMA_LIMIT = 1e-3
 #: ln(y) >= LN2_PER_BIT × (bits of y - bits of 1): exponent and mantissa read as one number.
 LN2_PER_BIT = math.log(2.0) / 2.0**52
 BITS_OF_ONE = 1023 << 52
@@ -85,15 +84,15 @@ def make_state(moments: Moments, total: Moments) -> NIState:
     k, d = moments.mean.shape
     m, side, n = min(d, LANES), cholesky.padded(d), int(total.n[0])
     delta = 10.0 ** (-12.0 / d)
-    matrix = np.zeros((d, d))
-    cholesky.load(matrix, total.scatter[0], max(n - 1.0, 1.0), delta)
+    upper = np.triu(total.scatter[0])
+    covariance = (upper + np.triu(upper, 1).T) / max(n - 1, 1) + delta * np.eye(d)
     lanes = -(-k // WIDTH) * WIDTH
     z = np.zeros((m + 2, lanes))
     return NIState(
         moments=moments,
         n=float(n),
         delta=delta,
-        data_logdet=float(cholesky.eliminate(matrix, d)),
+        data_logdet=float(np.linalg.slogdet(covariance)[1]),
         term=np.zeros(k),
         adding=Factors(np.zeros((k, side, side)), np.full(k, STALE)),
         removing=Factors(np.zeros((k, side, side)), np.full(k, STALE)),
@@ -104,7 +103,7 @@ def make_state(moments: Moments, total: Moments) -> NIState:
             bits=z[m + 1].view(np.int64),
             law=np.zeros((3, lanes)),
         ),
-        matrix=matrix,
+        matrix=np.zeros((d, d)),
         scratch=np.zeros(side),
         z=np.zeros(side),
         block=np.zeros(cholesky.BLOCK),
@@ -124,7 +123,7 @@ def _logdet(matrix, scatter, n, delta):
     if n <= 1:
         return d * math.log(delta)
     cholesky.load(matrix, scatter, n - 1.0, delta)
-    return cholesky.eliminate(matrix, d)
+    return cholesky.eliminate(matrix, FIRST, d)
 
 
 @inline
@@ -160,7 +159,7 @@ def _renew_adding(moments, adding, lanes, i, delta, term, total):
     """Factor S/n + δI and what a trial needs of it."""
     a, n, d = adding.factor[i], moments.n[i], moments.mean.shape[1]
     cholesky.load(a, moments.scatter[i], float(n), delta)
-    logdet = cholesky.eliminate(a, d)
+    logdet = cholesky.eliminate(a, FIRST, d)
     for r in range(lanes.mean.shape[0]):
         lanes.mean[r, i] = moments.mean[i, r]
         for c in range(r):
@@ -175,30 +174,27 @@ def _renew_adding(moments, adding, lanes, i, delta, term, total):
 
 
 @inline
-def _quadratic(a, x, mean, u, z, block, first, q, limit):
-    """(x - mean)ᵀ A⁻¹ (x - mean); see cholesky.quadratic."""
-    for f in range(x.shape[0]):
-        u[f] = x[f] - mean[f]
-    return cholesky.quadratic(a, u, z, block, first, q, limit)
+def _logdet_without(state, src, x):
+    """ln|Σ| of cluster src after sample x has left it (n >= 2), by the lemma.
 
-
-@inline
-def _shrinkage(state, src, x):
-    """The factor by which |S/(n-2) + δI| falls to |Σ| when x leaves cluster src of n >= 3 samples.
-
-    1 - n q/((n-1)(n-2)), bounded below by |δI| / |S/(n-2) + δI|: that holds it positive whatever
+    1 - n q/((n-1)(n-2)) is bounded below by |δI| / |S/(n-2) + δI|: that holds it positive whatever
     the rounding.
     """
     m, removing = state.moments, state.removing
     d, n = m.mean.shape[1], float(m.n[src])
+    least = d * math.log(state.delta)
+    if n == 2.0:
+        return least
     a = removing.factor[src]
     if removing.logdet[src] == STALE:
         cholesky.load(a, m.scatter[src], n - 2.0, state.delta)
-        removing.logdet[src] = cholesky.eliminate(a, d)
+        removing.logdet[src] = cholesky.eliminate(a, FIRST, d)
         cholesky.invert_blocks(a, d)
-    q = _quadratic(a, x, m.mean[src], state.scratch, state.z, state.block, 0, 0.0, np.inf)
-    floor = math.exp(d * math.log(state.delta) - removing.logdet[src])
-    return max(1.0 - n / ((n - 1.0) * (n - 2.0)) * q, floor)
+    u, z, block = state.scratch, state.z, state.block
+    q = cholesky.quadratic(a, x, m.mean[src], u, z, block, FIRST, 0.0, np.inf)
+    share = 1.0 - n / ((n - 1.0) * (n - 2.0)) * q
+    whole = removing.logdet[src]
+    return max(whole + math.log(share), least) if share > 0.0 else least
 
 
 @inline
@@ -238,33 +234,25 @@ def trial_moves(state, s, x, src, out):
     n, d = m.n[src], m.mean.shape[1]
     gain = state.term[src]
     if n > 1:
-        logdet = d * math.log(state.delta)
-        if n > 2:
-            shrinkage = _shrinkage(state, src, x)
-            logdet = state.removing.logdet[src] + math.log(shrinkage)
-        gain -= _term(n - 1, logdet, state.n)
+        gain -= _term(n - 1, _logdet_without(state, src, x), state.n)
     for i in range(k):
         if adding.logdet[i] == STALE:
             _renew_adding(m, adding, lanes, i, state.delta, state.term[i], state.n)
     _sum_lanes(lanes, x, k)
-    q_lanes, base, weight, rate = (
-        lanes.z[lanes.mean.shape[0]],
-        lanes.law[0],
-        lanes.law[1],
-        lanes.law[2],
-    )
+    n_lanes = lanes.mean.shape[0]
+    q_lanes, base, weight, rate = lanes.z[n_lanes], lanes.law[0], lanes.law[1], lanes.law[2]
     least = gain + 2.0 * resolution  # a target must cost no more than this to win
     for i in range(k):
         cost = base[i] + weight[i] * (LN2_PER_BIT * (lanes.bits[i] - BITS_OF_ONE) - BOUND_SLACK)
         if cost <= least and i != src:
             q = q_lanes[i]
-            if d > LANES:
-                for r in range(LANES):
+            if d > n_lanes:
+                for r in range(n_lanes):
                     state.z[r] = lanes.z[r, i]
                 most = (least - base[i]) / weight[i]
                 limit = math.expm1(most) / rate[i] if most < LOG_HUGE else np.inf
                 a, mean, u = adding.factor[i], m.mean[i], state.scratch
-                q = _quadratic(a, x, mean, u, state.z, state.block, LANES, q, limit)
+                q = cholesky.quadratic(a, x, mean, u, state.z, state.block, n_lanes, q, limit)
             cost = base[i] + weight[i] * math.log1p(q * rate[i])
             least = min(least, cost + 2.0 * resolution)
         out[i] = gain - cost
@@ -272,25 +260,6 @@ def trial_moves(state, s, x, src, out):
     if n == 1 and k == 2:
         out[1 - src] = -np.inf
     return resolution
-
-
-@inline
-def move(state, x, src, dst):
-    """The lemma gives both new determinants for the price of two substitutions."""
-    m, adding = state.moments, state.adding
-    if adding.logdet[dst] == STALE:
-        _renew_adding(m, adding, state.lanes, dst, state.delta, state.term[dst], state.n)
-    a = adding.factor[dst]
-    q = _quadratic(a, x, m.mean[dst], state.scratch, state.z, state.block, 0, 0.0, np.inf)
-    logdet_dst = adding.logdet[dst] + math.log1p(q * state.lanes.law[2, dst])
-    shrinkage = _shrinkage(state, src, x) if m.n[src] > 2 else 0.0
-    logdet_src = state.removing.logdet[src] + math.log(shrinkage) if shrinkage > 0.0 else 0.0
-    mom.remove(m, src, x, state.scratch)
-    mom.add(m, dst, x, state.scratch)
-    if shrinkage < LEMMA_LIMIT:
-        logdet_src = _logdet(state.matrix, m.scatter[src], m.n[src], state.delta)
-    _set_logdet(state, dst, logdet_dst)
-    _set_logdet(state, src, logdet_src)
 
 
 @inline
@@ -348,7 +317,7 @@ def trial_merge(state, i, j):
             stop = min(start + cholesky.BLOCK, d)
             for r in range(start, stop):
                 logdet -= bounds[r]
-            logdet += cholesky.eliminate_rows(state.matrix, start, stop)
+            logdet += cholesky.eliminate(state.matrix, start, stop)
             start = stop
     return both - _term(n, logdet, state.n) - _total(state)
 
@@ -365,7 +334,7 @@ def trial_split(state, i, parts, p, q):
         weight = -m.n[i] * (parts.n[p] / left)
         s_i, s_p = m.scatter[i], parts.scatter[p]
         _load_changed(state.matrix, s_i, s_p, -1.0, weight, u, left, state.delta)
-        logdet = cholesky.eliminate(state.matrix, d)
+        logdet = cholesky.eliminate(state.matrix, FIRST, d)
     return state.term[i] - part - _term(left, logdet, n) - _total(state)
 
 
@@ -374,7 +343,6 @@ implement(
     update=update,
     score=score,
     trial_moves=trial_moves,
-    move=move,
     trial_merge=trial_merge,
     trial_split=trial_split,
 )
