@@ -109,7 +109,6 @@ def test_direction_of_an_own_index() -> None:
     """Smaller is better: the score is the negative value."""
     model = ICVIARTMAP(4, index=own_ni, random_state=0).fit(blobs(0))
     assert own_ni.direction == -1
-    assert own_ni.arrow == "↓"
     value = own_ni.value(model.score(blobs(0)))
     assert value == pytest.approx(index_value(blobs(0), model.predict(blobs(0)), own_ni))
 

@@ -156,8 +156,11 @@ def _present_all(
         drop_empty(index, state, network, labels)
         if len(trace) > 0 and at > 0:
             trace[at - 1] = index.score(state)
-        if at == stop and time.perf_counter() - started < CHUNK_SECONDS / 2:
+        seconds = time.perf_counter() - started
+        if at == stop and seconds < CHUNK_SECONDS / 2:
             size *= 2
+        elif seconds > 2 * CHUNK_SECONDS:
+            size = max(1, size // 2)
     return network
 
 

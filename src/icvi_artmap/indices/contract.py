@@ -147,11 +147,6 @@ class Index:
     make_state: Callable[[mom.Moments, mom.Moments], Any]
     built_in: bool = True
 
-    @property
-    def arrow(self) -> str:
-        """↑ where greater values are better, ↓ where smaller ones are."""
-        return "↑" if self.direction > 0 else "↓"
-
     def value(self, score: float) -> float:
         """The index in its own sign."""
         return self.direction * score

@@ -312,7 +312,7 @@ def trial_merge(state, i, j):
             u[f] = m.mean[i, f] - m.mean[j, f]
         weight = m.n[i] * (m.n[j] / n)
         _load_changed(state.matrix, m.scatter[i], m.scatter[j], 1.0, weight, u, n, state.delta)
-        start = 0
+        start = FIRST
         while start < d and logdet <= most:
             stop = min(start + cholesky.BLOCK, d)
             for r in range(start, stop):
