@@ -22,10 +22,18 @@ PARTS = 256
 
 
 @jit
-def trial_merges(state, i, out):
-    """out[j] = score with clusters i < j merged."""
-    for j in range(i + 1, state.moments.size[0]):
-        out[j] = contract.trial_merge(state, i, j)
+def trial_changes(state, i, merged, parts, rows, categories, cluster_of, split):
+    """Trial merges and splits: one kernel, since what they share is compiled once.
+
+    merged[j] = score with clusters i < j merged (i = -1: none). split[q] = score with category
+    q = categories[p] split off cluster_of[q], for the rows p of the moments ``parts``.
+    """
+    if i >= 0:
+        for j in range(i + 1, state.moments.size[0]):
+            merged[j] = contract.trial_merge(state, i, j)
+    for p in rows:
+        q = categories[p]
+        split[q] = contract.trial_split(state, cluster_of[q], parts, p, q)
 
 
 def _best_merge(index: Index, state: Any) -> tuple[int, int] | None:
@@ -35,8 +43,9 @@ def _best_merge(index: Index, state: Any) -> tuple[int, int] | None:
     """
     k = int(state.moments.size[0])
     scores = np.full((k, k), -np.inf)
+    none = np.empty(0, np.int64)
     for i in range(k - 1):  # row by row: an interrupt is seen in between
-        index.kernel(trial_merges)(state, i, scores[i])
+        index.kernel(trial_changes)(state, i, scores[i], state.moments, none, none, none, scores[i])
     best, pair = index.score(state), None
     for i, j in np.argwhere(scores > best):
         if contract.better(scores[i, j], best):
@@ -75,14 +84,6 @@ def drop_empty(index: Index, state: Any, network: Network, labels: NDArray[np.in
         mom.drop(state.moments, i)
     if state.moments.size[0] < k:
         index.update_all(state)
-
-
-@jit
-def trial_splits(state, parts, rows, categories, cluster_of, out):
-    """out[q] = score of splitting off category q = categories[p], for the rows p of ``parts``."""
-    for p in rows:
-        q = categories[p]
-        out[q] = contract.trial_split(state, cluster_of[q], parts, p, q)
 
 
 def _candidates(network: Network, labels: NDArray[np.int64], k: int) -> NDArray[np.int64]:
@@ -126,7 +127,7 @@ def _best_split(
         parts = _parts(index, data, np.where(own, row[category], -1), len(chosen))
         for first in range(0, len(chosen), PARTS):  # an interrupt is seen in between
             rows = np.arange(first, min(first + PARTS, len(chosen)))
-            index.kernel(trial_splits)(state, parts, rows, chosen, cluster_of, scores)
+            index.kernel(trial_changes)(state, -1, scores, parts, rows, chosen, cluster_of, scores)
     best = -1
     # Clusters in rising order, and within them categories: the paper's tie rule holds in a cluster.
     for q in candidates[np.argsort(cluster_of[candidates], kind="stable")]:

@@ -18,7 +18,7 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from icvi_artmap import moments as mom
-from icvi_artmap._jit import PART, inline, nothing_kept
+from icvi_artmap._jit import PART, inline, jit, nothing_kept
 from icvi_artmap.scaling import Data
 
 #: Two scores are equal if they differ by no more than this, relative to the larger or to 1.
@@ -103,6 +103,14 @@ def implement(state_type: type, **functions: Any) -> None:
         _IMPLEMENTATIONS[name][state_type] = function
 
 
+@jit
+def renew(state, clusters):
+    """The moments of these clusters have changed: renew what is cached. Returns the score."""
+    for i in clusters:
+        update(state, i, i)
+    return score(state)
+
+
 @inline
 def plain_move(state, x, src, dst):
     """Move by the recursions of the moments, then renew what the index caches."""
@@ -153,18 +161,16 @@ class Index:
 
     def update_all(self, state: Any) -> None:
         """Renew everything the state caches."""
-        renew = self.kernel(update)
-        for i in range(state.moments.size[0]):
-            renew(state, i, i)
+        self.kernel(renew)(state, np.arange(state.moments.size[0]))
 
     def recompute(self, state: Any, data: Data, labels: NDArray[np.int64], i: int) -> None:
         """Compute cluster i from its samples, without the rounding of the recursions."""
         mom.from_labels(state.moments, data, labels, i)
-        self.kernel(update)(state, i, i)
+        self.kernel(renew)(state, np.array([i], np.int64))
 
     def score(self, state: Any) -> float:
         """Score of the partition that ``state`` describes."""
-        return float(self.kernel(score)(state))
+        return float(self.kernel(renew)(state, np.empty(0, np.int64)))
 
     def state(self, data: Data, labels: NDArray[np.int64], n_clusters: int, capacity: int) -> Any:
         """State of the partition ``labels`` (0 to n_clusters - 1), with room for ``capacity``."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._jit import inline, jit
+from icvi_artmap._jit import inline
 from icvi_artmap.indices import centres as cen
 from icvi_artmap.indices import extremes as ext
 from icvi_artmap.indices.contract import Index, implement
@@ -67,7 +67,7 @@ def _update_ratios(state, i):
         state.ratio[j, i] = state.ratio[i, j]
 
 
-@jit
+@inline
 def update(state, i, j):
     cen.update_centre(state.centres, state.moments, i)
     if j != i:
@@ -77,7 +77,7 @@ def update(state, i, j):
     ext.renew(state.extremes, state.ratio, i, j, state.moments.size[0])
 
 
-@jit
+@inline
 def score(state):
     k = state.moments.size[0]
     if k == 1:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._jit import inline, jit
+from icvi_artmap._jit import inline
 from icvi_artmap.indices import cholesky
 from icvi_artmap.indices.contract import RESOLUTION, Index, implement
 from icvi_artmap.moments import Moments
@@ -134,7 +134,7 @@ def _set_logdet(state, i, logdet):
     state.removing.logdet[i] = STALE
 
 
-@jit
+@inline
 def update(state, i, j):
     m = state.moments
     for c in (i, j):
@@ -149,7 +149,7 @@ def _total(state):
     return total
 
 
-@jit
+@inline
 def score(state):
     return -_total(state) if state.moments.size[0] > 1 else -np.inf
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._jit import inline, jit
+from icvi_artmap._jit import inline
 from icvi_artmap.indices import centres as cen
 from icvi_artmap.indices import extremes as ext
 from icvi_artmap.indices.contract import dispatched, implement
@@ -52,7 +52,7 @@ def of_extreme(state, within, squared, k):
     """Score of a partition with this SSW, extreme squared centre distance and k > 1 clusters."""
 
 
-@jit
+@inline
 def update(state, i, j):
     cen.update_centre(state.centres, state.moments, i)
     if j != i:
@@ -85,7 +85,7 @@ def _score(state, within, key, k):
     return of_extreme(state, within, state.extremes.sign * key, k) if k > 1 else -np.inf
 
 
-@jit
+@inline
 def score(state):
     return _score(state, state.centres.within[0], _kept(state, -1, -1), state.moments.size[0])
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._jit import inline, jit
+from icvi_artmap._jit import inline
 from icvi_artmap.indices import centres as cen
 from icvi_artmap.indices.contract import NEGLIGIBLE, RESOLUTION, dispatched, implement
 from icvi_artmap.moments import Moments
@@ -42,14 +42,14 @@ def _score(state, within, k):
     return of_within(state, within, k) if k > 1 else -np.inf
 
 
-@jit
+@inline
 def update(state, i, j):
     cen.update_centre(state.centres, state.moments, i)
     if j != i:
         cen.update_centre(state.centres, state.moments, j)
 
 
-@jit
+@inline
 def score(state):
     return _score(state, state.centres.within[0], state.moments.size[0])
 
