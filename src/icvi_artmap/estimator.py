@@ -50,8 +50,8 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     rho_a : float, default=0.0
         Vigilance of the categories, in [0, 1]: the greater, the smaller the boxes.
     rho_ab : float, default=1.0
-        Vigilance of the map field, in [0, 1]. At 1 a sample always gets the cluster that the index
-        prefers; below, categories may overrule it.
+        Vigilance of the map field, in [0, 1]. At 1 a sample gets the cluster that the index
+        prefers, if it prefers one; below, categories may overrule it.
     beta_a : float, default=1.0
         Learning rate of the categories, in (0, 1].
     alpha : float, default=1e-3
