@@ -8,15 +8,18 @@ import pytest
 import oracle
 from icvi_artmap import fitting
 from icvi_artmap.engine import FEW_BOXES, Parameters
+from icvi_artmap.indices.ni import LANES
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.scaling import learn_scaling
 
 RUNS_PER_INDEX = 60
 
 
-def random_problem(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
+def random_problem(
+    rng: np.random.Generator, dimensions: tuple[int, int] = (1, 12)
+) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
     """Data, centres and parameters: a random corner of what users may do."""
-    d, k = int(rng.integers(1, 13)), int(rng.integers(2, 9))
+    d, k = int(rng.integers(dimensions[0], dimensions[1] + 1)), int(rng.integers(2, 9))
     n = int(rng.integers(k + 1, 60))
     kind = rng.choice(["blobs", "grid", "duplicates", "few values", "noise", "offset"])
     X = rng.normal(size=(n, d))
@@ -97,6 +100,15 @@ def assert_equal_runs(
 def test_random_runs_equal_the_oracle(name: str, seed: int) -> None:
     X, centres, parameters = random_problem(np.random.default_rng(seed))
     assert_equal_runs(name, *run_both(name, X, centres, parameters))
+
+
+@pytest.mark.parametrize("seed", range(2000, 2040))
+def test_runs_in_many_dimensions_equal_the_oracle(seed: int) -> None:
+    """Above ni.LANES features NI turns the data, and sums of q are abandoned."""
+    X, centres, parameters = random_problem(
+        np.random.default_rng(seed), (LANES + 1, 5 * LANES // 2)
+    )
+    assert_equal_runs("NI", *run_both("NI", X, centres, parameters))
 
 
 @pytest.mark.parametrize("name", ["CH", "NI"])

@@ -11,7 +11,7 @@ import pytest
 import oracle
 from icvi_artmap import moments as mom
 from icvi_artmap.moments import Moments
-from icvi_artmap.scaling import Data
+from icvi_artmap.scaling import Data, plain_data
 
 pytestmark = pytest.mark.nojit
 
@@ -55,7 +55,7 @@ def clear(m, i):
 
 def plain(X: np.ndarray) -> Data:
     """A view of X whose standardised rows are those of X."""
-    return Data(X, np.ones(X.shape[1]), np.zeros(X.shape[1]))
+    return plain_data(X, np.ones(X.shape[1]), np.zeros(X.shape[1]))
 
 
 def moments_of(*groups: np.ndarray, with_scatter: bool = True) -> Moments:
@@ -297,7 +297,7 @@ def test_from_labels_standardises_rows(rng: np.random.Generator) -> None:
     m = mom.empty_moments(3, D, True)
     m.scatter[:, *np.tril_indices(D, -1)] = UNTOUCHED
     m.size[0] = 3
-    mom.from_labels(m, Data(table, scale, shift), labels)
+    mom.from_labels(m, plain_data(table, scale, shift), labels)
     for i in range(3):
         assert_moments(m, i, (table * scale + shift)[labels == i])
 

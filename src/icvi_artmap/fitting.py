@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.art.boxes import make_boxes
+from icvi_artmap.art.boxes import GROUP, make_boxes
 from icvi_artmap.art.members import compact, make_members
 from icvi_artmap.engine import Network, Parameters, make_scratch, present
 from icvi_artmap.indices.batch import batch_state
@@ -18,12 +18,12 @@ from icvi_artmap.indices.contract import Index
 from icvi_artmap.initialise import first_boxes, first_partition
 from icvi_artmap.moments import worn
 from icvi_artmap.restructure import drop_empty, merge, split
-from icvi_artmap.scaling import Data, Scaling, coded_data
+from icvi_artmap.scaling import Data, Scaling, coded_data, turn
 
 #: Compiled code runs for about this long before Python gets to see an interrupt.
 CHUNK_SECONDS = 0.1
-#: Room for categories: at least this many, and that many times what is there.
-LEAST_CAPACITY, GROWTH = 128, 2
+#: Room for categories: that many times what is there.
+GROWTH = 2
 
 
 @dataclass
@@ -60,6 +60,8 @@ def fit(
     n_clusters = len(centres)
     # Pre-processing
     data = coded_data(X, scaling, order)
+    if index.turns_above is not None and X.shape[1] > index.turns_above:
+        data = turn(data)
     # Initialisation
     rows, labels = first_partition(data, first_boxes(centres, scaling), parameters.alpha)
     network = _make_network(rows, labels, n_clusters)
@@ -95,7 +97,7 @@ def fit(
         sample_categories=_in_original_order(network.members.category, order),
         boxes=_box_rows(network),
         map_field=network.map_field[: network.boxes.used[0], :k].copy(),
-        centres=state.moments.mean[:k].copy(),
+        centres=data.turned_back(state.moments.mean[:k]).copy(),
         score=history[-1],
         history=history,
         trace=np.concatenate(traces) if trace else None,
@@ -105,8 +107,8 @@ def fit(
 
 
 def _capacity(n_categories: int) -> int:
-    """Room for that many categories and more: a multiple of 64, as sets of boxes are words."""
-    return -(-max(LEAST_CAPACITY, GROWTH * n_categories) // 64) * 64
+    """Room for that many categories and more, in whole groups of boxes."""
+    return -(-GROWTH * n_categories // GROUP) * GROUP
 
 
 def _make_network(
@@ -123,12 +125,15 @@ def _make_network(
 
 def _compacted(network: Network) -> Network:
     """Without empty slots, and with room to grow."""
-    alive = int(np.count_nonzero(network.members.held[: network.boxes.used[0]]))
+    used, capacity = int(network.boxes.used[0]), len(network.boxes.found)
+    alive = int(np.count_nonzero(network.members.held[:used]))
+    if alive == used < capacity:
+        return network
     return Network(*compact(network.boxes, network.map_field, network.members, _capacity(alive)))
 
 
 def _box_rows(network: Network) -> NDArray[np.float64]:
-    return np.ascontiguousarray(network.boxes.weight[:, : network.boxes.used[0]].T)
+    return network.boxes.weight[: network.boxes.used[0]].copy()
 
 
 def _present_all(

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from icvi_artmap._jit import jit
 from icvi_artmap.art.boxes import Boxes, choices, first_best, make_boxes
-from icvi_artmap.scaling import Data, Scaling, coded_row, standardised_table
+from icvi_artmap.scaling import Data, Scaling, coded_row, one_thread, standardised_table
 
 #: As the paper sets them for k-means (Section param_set).
 KMEANS_MAX_ITER, KMEANS_TOL = 300, 1e-6
@@ -35,7 +34,7 @@ def kmeans_centres(
         copy_x=False,
         random_state=seed,
     )
-    with threadpool_limits(1), warnings.catch_warnings():
+    with one_thread(), warnings.catch_warnings():
         # Fewer distinct samples than clusters: rule 3 removes the boxes that stay empty.
         warnings.simplefilter("ignore", ConvergenceWarning)
         centres = model.fit(table).cluster_centers_

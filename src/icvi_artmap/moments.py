@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._jit import inline, jit
-from icvi_artmap.scaling import Data
+from icvi_artmap.scaling import Data, standardised_row
 
 #: A compactness may have lost this part of itself before it is computed anew.
 DRIFT_LIMIT = 1e-10
@@ -235,8 +235,9 @@ def sum_samples(m, data, labels, only, u):
         i = labels[s]
         if i >= 0 and (only < 0 or i == only):
             m.n[i] += 1
+            standardised_row(data, s, u)
             for f in range(d):
-                m.mean[i, f] += data.table[s, f] * data.scale[f] + data.shift[f]
+                m.mean[i, f] += u[f]
     for i in range(m.size[0]):
         if m.n[i] > 0 and (only < 0 or i == only):
             for f in range(d):
@@ -245,8 +246,9 @@ def sum_samples(m, data, labels, only, u):
         i = labels[s]
         if i >= 0 and (only < 0 or i == only) and m.n[i] > 1:
             squared = 0.0
+            standardised_row(data, s, u)
             for f in range(d):
-                u[f] = data.table[s, f] * data.scale[f] + data.shift[f] - m.mean[i, f]
+                u[f] -= m.mean[i, f]
                 squared += u[f] * u[f]
             m.compactness[i] += squared
             _add_outer(m, i, 1.0, u)

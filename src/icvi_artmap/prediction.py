@@ -17,6 +17,7 @@ from icvi_artmap.scaling import (
     blocks,
     coded_row,
     learn_scaling,
+    plain_data,
     standardised_data,
 )
 
@@ -24,7 +25,7 @@ from icvi_artmap.scaling import (
 def _coded_block(X: NDArray[np.floating], scaling: Scaling) -> Data:
     """Values outside the training range are not clipped: the nearest box then still wins."""
     d = X.shape[1]
-    return Data(scaling.min_max(X.astype(np.float64)), np.ones(d), np.zeros(d))
+    return plain_data(scaling.min_max(X.astype(np.float64)), np.ones(d), np.zeros(d))
 
 
 def best_categories(

@@ -4,19 +4,35 @@ Both are affine images of the data, so one copy serves both. It holds the min-ma
 (their complement code must be bit-equal from run to run, since choice values tie); the standardised
 row is table * scale + shift. That costs accuracy only through span / deviation, which is at most
 sqrt(2 N).
+
+Only an index that asks for it has a second copy: the standardised data along their principal axes.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from icvi_artmap._jit import inline
 
 #: Rows converted at a time, so that no temporary is as large as the data.
 BLOCK_ROWS = 4096
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The threaded libraries of this process; looking for them takes milliseconds."""
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Inside, BLAS and OpenMP use one thread: their sums then are the same on every run."""
+    return _libraries().limit(limits=1)
 
 
 class Scaling(NamedTuple):
@@ -47,6 +63,20 @@ class Data(NamedTuple):
     table: NDArray[np.float64]  #: (N, d)
     scale: NDArray[np.float64]  #: (d,) standardised = table * scale + shift
     shift: NDArray[np.float64]  #: (d,)
+    turned: NDArray[np.float64]  #: (N, d) standardised, along ``axes``; (0, d) if not turned
+    axes: NDArray[np.float64]  #: (d, d) principal axes, one per row; (0, d) if not turned
+
+    def turned_back(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points as the index sees them, in standardised features."""
+        return points @ self.axes if len(self.axes) else points
+
+
+def plain_data(
+    table: NDArray[np.float64], scale: NDArray[np.float64], shift: NDArray[np.float64]
+) -> Data:
+    """Data that are not turned."""
+    nothing = np.empty((0, table.shape[1]))
+    return Data(table, scale, shift, nothing, nothing)
 
 
 def blocks(n_rows: int) -> list[slice]:
@@ -96,24 +126,46 @@ def coded_data(X: NDArray[np.floating], scaling: Scaling, order: NDArray[np.int6
     table = np.empty(X.shape)
     for rows in blocks(len(X)):
         table[rows] = scaling.min_max(X[order[rows]].astype(np.float64))
-    return Data(
+    return plain_data(
         table,
         scale=scaling.span / scaling.deviation,
         shift=(scaling.minimum - scaling.mean) / scaling.deviation,
     )
 
 
+def turn(data: Data) -> Data:
+    """With the standardised data along their principal axes, those of largest variance first.
+
+    One thread, so that the last bits do not depend on how many there are.
+    """
+    n_features = data.table.shape[1]
+    with one_thread():
+        scatter = np.zeros((n_features, n_features))
+        for rows in blocks(len(data.table)):
+            standard = data.table[rows] * data.scale + data.shift
+            scatter += standard.T @ standard
+        axes = np.ascontiguousarray(np.linalg.eigh(scatter)[1][:, ::-1].T)
+        turned = np.empty(data.table.shape)
+        for rows in blocks(len(turned)):
+            np.dot(data.table[rows] * data.scale + data.shift, axes.T, out=turned[rows])
+    return data._replace(turned=turned, axes=axes)
+
+
 def standardised_data(X: NDArray[np.floating], scaling: Scaling) -> Data:
     """A view for index values alone, in the given order."""
     n_features = X.shape[1]
-    return Data(standardised_table(X, scaling), np.ones(n_features), np.zeros(n_features))
+    return plain_data(standardised_table(X, scaling), np.ones(n_features), np.zeros(n_features))
 
 
 @inline
 def standardised_row(data, s, out):
     """x^b of sample s."""
-    for f in range(out.shape[0]):
-        out[f] = data.table[s, f] * data.scale[f] + data.shift[f]
+    if data.axes.shape[0] > 0:
+        for f in range(data.axes.shape[1]):
+            out[f] = data.turned[s, f]
+    else:
+        for f in range(data.table.shape[1]):
+            out[f] = data.table[s, f] * data.scale[f] + data.shift[f]
 
 
 @inline

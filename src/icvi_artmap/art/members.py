@@ -87,20 +87,20 @@ def shrink(boxes, members, data, c, x):
     if members.held[c] == 0:
         bury(boxes, c)
         return
-    d = data.table.shape[1]
+    d, changed, weight = data.table.shape[1], False, boxes.weight[c]
     for f in range(d):
-        lower = not members.tight[c] or boxes.weight[f, c] == x[f]
-        upper = not members.tight[c] or boxes.weight[d + f, c] == x[d + f]
-        if lower or upper:
+        if not members.tight[c] or weight[f] == x[f] or weight[d + f] == x[d + f]:
+            changed = True
             smallest, largest = np.inf, -np.inf
             s = members.first[c]
             while s != NONE:
                 smallest = min(smallest, data.table[s, f])
                 largest = max(largest, data.table[s, f])
                 s = members.following[s]
-            boxes.weight[f, c] = smallest
-            boxes.weight[d + f, c] = 1.0 - largest
-    note(boxes, c)
+            weight[f] = smallest
+            weight[d + f] = 1.0 - largest
+    if changed:
+        note(boxes, c)
     members.tight[c] = True
 
 
@@ -120,5 +120,5 @@ def compact(
     tight = np.zeros(capacity, np.bool_)
     tight[: len(alive)] = members.tight[alive]
     np.take(slot, members.category, out=members.category)
-    renewed = make_boxes(boxes.weight[:, alive].T, capacity)
+    renewed = make_boxes(boxes.weight[alive], capacity)
     return renewed, rows, members._replace(first=first, held=held, tight=tight)

@@ -147,6 +147,9 @@ class Index:
         cluster; returns the state with its caches not yet filled.
     built_in : bool
         Whether its compiled kernels may be kept across processes.
+    turns_above : int or None
+        Its value does not depend on the axes, and with more features than this its trials are
+        cheaper along the principal ones.
     """
 
     name: str
@@ -154,6 +157,7 @@ class Index:
     needs_scatter: bool
     make_state: Callable[[mom.Moments, mom.Moments], Any]
     built_in: bool = True
+    turns_above: int | None = None
 
     def value(self, score: float) -> float:
         """The index in its own sign."""

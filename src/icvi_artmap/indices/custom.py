@@ -223,4 +223,6 @@ def _make(function: Callable[..., float], name: str, direction: int) -> CustomIn
         trial = mom.empty_moments(k, d, n_parameters == 4)
         return state_type(moments, trial, np.zeros((k, side, side)), float(direction), np.empty(d))
 
-    return CustomIndex(name, direction, n_parameters == 4, make_state, False, function)
+    return CustomIndex(
+        name, direction, n_parameters == 4, make_state, built_in=False, function=function
+    )

@@ -12,7 +12,13 @@ A trial needs no determinant. With the scatter S of a cluster of n samples and u
 
 So each cluster has two factors, renewed only when it is looked at after a change. The sum that
 gives q only grows: the first LANES components are summed for all clusters at once (stored with the
-clusters innermost), and only clusters that still may win go on with the rest.
+clusters innermost), and only clusters that still may win go on with the rest. Above LANES features
+the data are turned to their principal axes, where the first components tell clusters apart best;
+determinants do not notice.
+
+What removing gains is bounded by the adding factor, so that the removing one is needed only where
+some other cluster may win. As S/(n-2) >= S/n, its q is no larger; and ln|tS + δI| is convex in
+ln t, so its values at t = 1/n and 1/(n-1), which are known, bound the one at 1/(n-2) from below.
 """
 
 from __future__ import annotations
@@ -23,7 +29,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap import moments as mom
 from icvi_artmap._jit import inline
+from icvi_artmap._simd import WIDTH, add_rows
 from icvi_artmap.indices import cholesky
 from icvi_artmap.indices.contract import RESOLUTION, Index, implement
 from icvi_artmap.moments import Moments
@@ -32,13 +40,15 @@ from icvi_artmap.moments import Moments
 LANES = cholesky.BLOCK
 #: The first component. Not a plain 0: a function is compiled anew for every literal integer.
 FIRST = np.int64(0)
-#: Clusters are padded to a multiple of this: shorter loops would not be vectorised.
-WIDTH = 16
+#: Columns of L⁻¹ taken together: those after leave out the rows that are zero in all of them.
+TOGETHER = 8
 #: ln(y) >= LN2_PER_BIT × (bits of y - bits of 1): exponent and mantissa read as one number.
 LN2_PER_BIT = math.log(2.0) / 2.0**52
 BITS_OF_ONE = 1023 << 52
 #: Slack for the rounding of that bound.
 BOUND_SLACK = 1e-9
+#: A log-determinant is taken from the lemma if 1 - n q/((n-1)(n-2)) is above this.
+SAFE_SHARE = 0.01
 #: Above this exp overflows.
 LOG_HUGE = 700.0
 #: Log-determinant of a factor that has to be renewed.
@@ -53,16 +63,22 @@ class Factors(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """The first m components of the adding factors, clusters innermost, and what adding costs.
+    """The first m components of L⁻¹ of all adding factors, clusters innermost, kp = k padded.
 
-    cost of adding = base + weight ln(y), y = 1 + q rate.
+    Adding costs base + weight ln(y), y = 1 + q rate; removing gains no more than
+    base - weight ln(1 - q rate).
     """
 
-    lower: NDArray[np.float64]  #: (m, m, kp) L, its diagonal inverted; kp = k padded
-    mean: NDArray[np.float64]  #: (m, kp)
-    z: NDArray[np.float64]  #: (m + 2, kp) scratch: z; q so far; y
+    inverse: NDArray[np.float64]  #: (m, m kp) column c of L⁻¹ for all rows and clusters
+    whitened: NDArray[np.float64]  #: (m kp,) L⁻¹ mu
+    z: NDArray[np.float64]  #: (m kp,) scratch: L⁻¹ (x - mu)
+    squares: NDArray[np.float64]  #: (m kp,) scratch: z²
+    one: NDArray[np.float64]  #: (1,) 1
+    q: NDArray[np.float64]  #: (kp,) scratch: their sum
+    y: NDArray[np.float64]  #: (kp,) scratch
     bits: NDArray[np.int64]  #: (kp,) y read as integers
-    law: NDArray[np.float64]  #: (3, kp) base, weight, rate
+    adding: NDArray[np.float64]  #: (3, kp) base, weight, rate
+    removing: NDArray[np.float64]  #: (3, kp) base, weight, rate
 
 
 class NIState(NamedTuple):
@@ -71,10 +87,12 @@ class NIState(NamedTuple):
     delta: float  #: ridge
     data_logdet: float  #: ln|Σ_data|
     term: NDArray[np.float64]  #: (k,) p_i (½ ln|Σ_i| - ln p_i)
+    total: NDArray[np.float64]  #: (1,) the index
+    apart: NDArray[np.bool_]  #: (k, k) pairs i < j known to be no better if merged
     adding: Factors
     removing: Factors
     lanes: Lanes
-    matrix: NDArray[np.float64]  #: (d, d) scratch
+    matrix: NDArray[np.float64]  #: (dp, dp) scratch
     scratch: NDArray[np.float64]  #: (dp,) zero from d on
     z: NDArray[np.float64]  #: (dp,) scratch
     block: NDArray[np.float64]  #: (BLOCK,) scratch
@@ -87,23 +105,30 @@ def make_state(moments: Moments, total: Moments) -> NIState:
     upper = np.triu(total.scatter[0])
     covariance = (upper + np.triu(upper, 1).T) / max(n - 1, 1) + delta * np.eye(d)
     lanes = -(-k // WIDTH) * WIDTH
-    z = np.zeros((m + 2, lanes))
+    y = np.zeros(lanes)
     return NIState(
         moments=moments,
         n=float(n),
         delta=delta,
         data_logdet=float(np.linalg.slogdet(covariance)[1]),
         term=np.zeros(k),
+        total=np.zeros(1),
+        apart=np.zeros((k, k), np.bool_),
         adding=Factors(np.zeros((k, side, side)), np.full(k, STALE)),
         removing=Factors(np.zeros((k, side, side)), np.full(k, STALE)),
         lanes=Lanes(
-            lower=np.zeros((m, m, lanes)),
-            mean=np.zeros((m, lanes)),
-            z=z,
-            bits=z[m + 1].view(np.int64),
-            law=np.zeros((3, lanes)),
+            inverse=np.zeros((m, m * lanes)),
+            whitened=np.zeros(m * lanes),
+            z=np.zeros(m * lanes),
+            squares=np.zeros(m * lanes),
+            one=np.ones(1),
+            q=np.zeros(lanes),
+            y=y,
+            bits=y.view(np.int64),
+            adding=np.zeros((3, lanes)),
+            removing=np.zeros((3, lanes)),
         ),
-        matrix=np.zeros((d, d)),
+        matrix=np.zeros((side, side)),
         scratch=np.zeros(side),
         z=np.zeros(side),
         block=np.zeros(cholesky.BLOCK),
@@ -119,7 +144,7 @@ def _term(n, logdet, total):
 @inline
 def _logdet(matrix, scatter, n, delta):
     """ln|S/(n-1) + δI|, by factorisation; ln|δI| of a singleton."""
-    d = matrix.shape[0]
+    d = scatter.shape[0]
     if n <= 1:
         return d * math.log(delta)
     cholesky.load(matrix, scatter, n - 1.0, delta)
@@ -132,6 +157,12 @@ def _set_logdet(state, i, logdet):
     state.term[i] = _term(state.moments.n[i], logdet, state.n)
     state.adding.logdet[i] = STALE
     state.removing.logdet[i] = STALE
+    k, total = state.moments.size[0], -0.5 * state.data_logdet
+    for j in range(k):
+        state.apart[i, j] = False
+        state.apart[j, i] = False
+        total += state.term[j]
+    state.total[0] = total
 
 
 @inline
@@ -142,130 +173,182 @@ def update(state, i, j):
 
 
 @inline
-def _total(state):
-    total = -0.5 * state.data_logdet
-    for i in range(state.moments.size[0]):
-        total += state.term[i]
-    return total
-
-
-@inline
 def score(state):
-    return -_total(state) if state.moments.size[0] > 1 else -np.inf
+    return -state.total[0] if state.moments.size[0] > 1 else -np.inf
 
 
 @inline
-def _renew_adding(moments, adding, lanes, i, delta, term, total):
+def _set_laws(lanes, i, n, d, logdet, term, total):
+    """What adding to cluster i costs, and how much removing can gain."""
+    p = (n + 1) / total
+    lanes.adding[0, i] = p * (0.5 * logdet - math.log(p)) - term
+    lanes.adding[1, i] = 0.5 * p
+    lanes.adding[2, i] = 1.0 / (n + 1)
+    if n <= 2:
+        lanes.removing[0, i] = np.inf
+        lanes.removing[1, i] = 0.0
+        lanes.removing[2, i] = 0.0
+        return
+    value = 2.0 * (term * total / n + math.log(n / total))  # ln|S/(n-1) + δI|
+    # ln((n-1)/(n-2)) / ln(n/(n-1)) >= (n - 0.5) / (n - 1.5), as artanh(x) / x rises with x.
+    removing = value + max(value - logdet, 0.0) * (n - 0.5) / (n - 1.5)
+    p = (n - 1) / total
+    lanes.removing[0, i] = term - p * (0.5 * removing - math.log(p)) + BOUND_SLACK * p * d
+    lanes.removing[1, i] = 0.5 * p
+    lanes.removing[2, i] = n / ((n - 1.0) * (n - 2.0)) * (1.0 + BOUND_SLACK)
+
+
+@inline
+def _renew_adding(moments, adding, lanes, i, delta, term, total, block):
     """Factor S/n + δI and what a trial needs of it."""
     a, n, d = adding.factor[i], moments.n[i], moments.mean.shape[1]
     cholesky.load(a, moments.scatter[i], float(n), delta)
-    logdet = cholesky.eliminate(a, FIRST, d)
-    for r in range(lanes.mean.shape[0]):
-        lanes.mean[r, i] = moments.mean[i, r]
-        for c in range(r):
-            lanes.lower[r, c, i] = a[c, r]
-        lanes.lower[r, r, i] = 1.0 / a[r, r]
-    cholesky.invert_blocks(a, d)
-    p = (n + 1) / total
-    lanes.law[0, i] = p * (0.5 * logdet - math.log(p)) - term
-    lanes.law[1, i] = 0.5 * p
-    lanes.law[2, i] = 1.0 / (n + 1)
-    adding.logdet[i] = logdet
+    adding.logdet[i] = cholesky.eliminate(a, FIRST, d)
+    cholesky.invert_blocks(a, d, block)
+    m, kp = lanes.inverse.shape[0], lanes.q.shape[0]
+    for r in range(m):
+        whitened = 0.0
+        for c in range(r + 1):
+            lanes.inverse[c, r * kp + i] = a[c, r]
+            whitened += a[c, r] * moments.mean[i, c]
+        lanes.whitened[r * kp + i] = whitened
+    _set_laws(lanes, i, n, d, adding.logdet[i], term, total)
 
 
 @inline
-def _logdet_without(state, src, x):
-    """ln|Σ| of cluster src after sample x has left it (n >= 2), by the lemma.
+def _renew_all(state):
+    """Renew the adding factors of the clusters that have changed."""
+    m, adding, lanes = state.moments, state.adding, state.lanes
+    for i in range(m.size[0]):
+        if adding.logdet[i] == STALE:
+            _renew_adding(m, adding, lanes, i, state.delta, state.term[i], state.n, state.block)
+
+
+@inline
+def _removal(state, src, x):
+    """1 - n q/((n-1)(n-2)) of the lemma, x leaving src (n >= 3); renews the factor if need be."""
+    m, removing = state.moments, state.removing
+    a, n, d = removing.factor[src], float(m.n[src]), m.mean.shape[1]
+    if removing.logdet[src] == STALE:
+        cholesky.load(a, m.scatter[src], n - 2.0, state.delta)
+        removing.logdet[src] = cholesky.eliminate(a, FIRST, d)
+        cholesky.invert_blocks(a, d, state.block)
+    q = cholesky.quadratic(a, x, m.mean[src], state.scratch, state.z, FIRST, 0.0, np.inf)
+    return 1.0 - n / ((n - 1.0) * (n - 2.0)) * q
+
+
+@inline
+def _removal_gain(state, src, x):
+    """Fall of the index when x leaves src, by the lemma.
 
     1 - n q/((n-1)(n-2)) is bounded below by |δI| / |S/(n-2) + δI|: that holds it positive whatever
     the rounding.
     """
-    m, removing = state.moments, state.removing
-    d, n = m.mean.shape[1], float(m.n[src])
-    least = d * math.log(state.delta)
-    if n == 2.0:
-        return least
-    a = removing.factor[src]
-    if removing.logdet[src] == STALE:
-        cholesky.load(a, m.scatter[src], n - 2.0, state.delta)
-        removing.logdet[src] = cholesky.eliminate(a, FIRST, d)
-        cholesky.invert_blocks(a, d)
-    u, z, block = state.scratch, state.z, state.block
-    q = cholesky.quadratic(a, x, m.mean[src], u, z, block, FIRST, 0.0, np.inf)
-    share = 1.0 - n / ((n - 1.0) * (n - 2.0)) * q
-    whole = removing.logdet[src]
-    return max(whole + math.log(share), least) if share > 0.0 else least
+    n = state.moments.n[src]
+    if n == 1:
+        return state.term[src]
+    logdet = state.moments.mean.shape[1] * math.log(state.delta)
+    if n > 2:
+        share = _removal(state, src, x)
+        if share > 0.0:
+            logdet = max(state.removing.logdet[src] + math.log(share), logdet)
+    return state.term[src] - _term(n - 1, logdet, state.n)
 
 
 @inline
-def _sum_lanes(lanes, x, k):
-    """Sum the first components of q for all clusters, and y = 1 + q rate."""
-    m, k = lanes.mean.shape[0], -(-k // WIDTH) * WIDTH
-    q, y, rate = lanes.z[m], lanes.z[m + 1], lanes.law[2]
-    for i in range(k):
+def _sum_lanes(lanes, x):
+    """z and q of the first components for all clusters, and y = 1 + q rate."""
+    m, z, squares, q, y = lanes.inverse.shape[0], lanes.z, lanes.squares, lanes.q, lanes.y
+    side, kp, rate = z.shape[0], q.shape[0], lanes.adding[2]
+    for j in range(side):
+        z[j] = -lanes.whitened[j]
+    for c in range(0, m, TOGETHER):  # rows before c of column c are zero
+        above, count = c * kp, min(TOGETHER, m - c)
+        add_rows(z, above, 0, lanes.inverse, c * side + above, side, x, c, 1, count, side - above)
+    for j in range(side):
+        squares[j] = z[j] * z[j]
+    for i in range(kp):
         q[i] = 0.0
-    for r in range(m):
-        z, mean, value = lanes.z[r], lanes.mean[r], x[r]
-        for i in range(k):
-            z[i] = value - mean[i]
-        c = 0
-        while c + 2 <= r:
-            l0, l1, z0, z1 = lanes.lower[r, c], lanes.lower[r, c + 1], lanes.z[c], lanes.z[c + 1]
-            for i in range(k):
-                z[i] -= l0[i] * z0[i] + l1[i] * z1[i]
-            c += 2
-        if c < r:
-            l0, z0 = lanes.lower[r, c], lanes.z[c]
-            for i in range(k):
-                z[i] -= l0[i] * z0[i]
-        inverse = lanes.lower[r, r]
-        for i in range(k):
-            z[i] *= inverse[i]
-            q[i] += z[i] * z[i]
-    for i in range(k):
+    add_rows(q, 0, 0, squares, 0, kp, lanes.one, 0, 0, m, kp)
+    for i in range(kp):
         y[i] = 1.0 + q[i] * rate[i]
+
+
+@inline
+def _finish_q(state, x, i, limit):
+    """q of adding x to cluster i, from what the lanes have; a lower bound if above ``limit``."""
+    lanes, m = state.lanes, state.lanes.inverse.shape[0]
+    kp, q, a = lanes.q.shape[0], lanes.q[i], state.adding.factor[i]
+    if m == state.moments.mean.shape[1]:
+        return q
+    for r in range(m):
+        state.z[r] = lanes.z[r * kp + i]
+    mean, u = state.moments.mean[i], state.scratch
+    return cholesky.quadratic(a, x, mean, u, state.z, m, q, limit)
+
+
+@inline
+def _gain_bound(state, x, src):
+    """No less than what removing x from src gains."""
+    base, weight, rate = state.lanes.removing[0], state.lanes.removing[1], state.lanes.removing[2]
+    if base[src] == np.inf:
+        return np.inf
+    share = 1.0 - _finish_q(state, x, src, np.inf) * rate[src]
+    return base[src] - weight[src] * math.log(share) if share > 0.0 else np.inf
 
 
 @inline
 def trial_moves(state, s, x, src, out):
     """Fall of the index for every target; for one that cannot win, a bound of it."""
-    m, lanes, adding, k = state.moments, state.lanes, state.adding, state.moments.size[0]
-    resolution = RESOLUTION * max(1.0, abs(_total(state)))
-    n, d = m.n[src], m.mean.shape[1]
-    gain = state.term[src]
-    if n > 1:
-        gain -= _term(n - 1, _logdet_without(state, src, x), state.n)
-    for i in range(k):
-        if adding.logdet[i] == STALE:
-            _renew_adding(m, adding, lanes, i, state.delta, state.term[i], state.n)
-    _sum_lanes(lanes, x, k)
-    n_lanes = lanes.mean.shape[0]
-    q_lanes, base, weight, rate = lanes.z[n_lanes], lanes.law[0], lanes.law[1], lanes.law[2]
+    lanes, k = state.lanes, state.moments.size[0]
+    resolution = RESOLUTION * max(1.0, abs(state.total[0]))
+    _renew_all(state)
+    _sum_lanes(lanes, x)
+    gain, exact = _gain_bound(state, x, src), False
+    base, weight, rate = lanes.adding[0], lanes.adding[1], lanes.adding[2]
     least = gain + 2.0 * resolution  # a target must cost no more than this to win
     for i in range(k):
         cost = base[i] + weight[i] * (LN2_PER_BIT * (lanes.bits[i] - BITS_OF_ONE) - BOUND_SLACK)
         if cost <= least and i != src:
-            q = q_lanes[i]
-            if d > n_lanes:
-                for r in range(n_lanes):
-                    state.z[r] = lanes.z[r, i]
+            if not exact:
+                gain, exact = _removal_gain(state, src, x), True
+                least = gain + 2.0 * resolution
+            if cost <= least:
                 most = (least - base[i]) / weight[i]
                 limit = math.expm1(most) / rate[i] if most < LOG_HUGE else np.inf
-                a, mean, u = adding.factor[i], m.mean[i], state.scratch
-                q = cholesky.quadratic(a, x, mean, u, state.z, state.block, n_lanes, q, limit)
-            cost = base[i] + weight[i] * math.log1p(q * rate[i])
-            least = min(least, cost + 2.0 * resolution)
+                cost = base[i] + weight[i] * math.log1p(_finish_q(state, x, i, limit) * rate[i])
+                least = min(least, cost + 2.0 * resolution)
         out[i] = gain - cost
     out[src] = 0.0
-    if n == 1 and k == 2:
+    if state.moments.n[src] == 1 and k == 2:
         out[1 - src] = -np.inf
     return resolution
 
 
 @inline
+def move(state, x, src, dst):
+    """The log-determinants by the lemma, except where that loses digits."""
+    m, adding, u, z = state.moments, state.adding, state.scratch, state.z
+    _renew_all(state)
+    q = cholesky.quadratic(adding.factor[dst], x, m.mean[dst], u, z, FIRST, 0.0, np.inf)
+    added = adding.logdet[dst] + math.log1p(q / (m.n[dst] + 1))
+    share, whole = 0.0, 0.0
+    if m.n[src] > 2:
+        share = _removal(state, src, x)
+        whole = state.removing.logdet[src]
+    mom.remove(m, src, x, u)
+    mom.add(m, dst, x, u)
+    _set_logdet(state, dst, added)
+    if share > SAFE_SHARE:
+        _set_logdet(state, src, whole + math.log(share))
+    else:
+        _set_logdet(state, src, _logdet(state.matrix, m.scatter[src], m.n[src], state.delta))
+
+
+@inline
 def _load_changed(matrix, scatter, other, sign, weight, u, n, delta):
     """matrix = (S + sign × S_other + weight uuᵀ) / (n - 1) + δI."""
-    d, scale = matrix.shape[0], 1.0 / (n - 1.0)
+    d, scale = scatter.shape[0], 1.0 / (n - 1.0)
     for f in range(d):
         row, row_s, row_o, tail = matrix[f, f:], scatter[f, f:], other[f, f:], u[f:]
         weighted = weight * u[f]
@@ -295,12 +378,10 @@ def trial_merge(state, i, j):
     With A_i = S_i/n_i + δI, the merged covariance is at least (n_i A_i + n_j A_j) / n: that bounds
     the pivots still to come.
     """
-    m, u, adding, d = state.moments, state.scratch, state.adding, state.matrix.shape[0]
-    if m.size[0] == 2:
+    m, u, adding, d = state.moments, state.scratch, state.adding, state.moments.mean.shape[1]
+    if m.size[0] == 2 or state.apart[i, j]:
         return -np.inf
-    for c in (i, j):
-        if adding.logdet[c] == STALE:
-            _renew_adding(m, adding, state.lanes, c, state.delta, state.term[c], state.n)
+    _renew_all(state)
     n = m.n[i] + m.n[j]
     both = state.term[i] + state.term[j]
     # _term(n, most) = both: with a larger log-determinant merging is no better.
@@ -319,12 +400,14 @@ def trial_merge(state, i, j):
                 logdet -= bounds[r]
             logdet += cholesky.eliminate(state.matrix, start, stop)
             start = stop
-    return both - _term(n, logdet, state.n) - _total(state)
+    gain = both - _term(n, logdet, state.n)
+    state.apart[i, j] = gain <= 0.0
+    return gain - state.total[0]
 
 
 @inline
 def trial_split(state, i, parts, p, q):
-    m, u, n, d = state.moments, state.scratch, state.n, state.matrix.shape[0]
+    m, u, n, d = state.moments, state.scratch, state.n, state.moments.mean.shape[1]
     left = m.n[i] - parts.n[p]
     part = _term(parts.n[p], _logdet(state.matrix, parts.scatter[p], parts.n[p], state.delta), n)
     logdet = d * math.log(state.delta)
@@ -335,7 +418,7 @@ def trial_split(state, i, parts, p, q):
         s_i, s_p = m.scatter[i], parts.scatter[p]
         _load_changed(state.matrix, s_i, s_p, -1.0, weight, u, left, state.delta)
         logdet = cholesky.eliminate(state.matrix, FIRST, d)
-    return state.term[i] - part - _term(left, logdet, n) - _total(state)
+    return state.term[i] - part - _term(left, logdet, n) - state.total[0]
 
 
 implement(
@@ -343,8 +426,9 @@ implement(
     update=update,
     score=score,
     trial_moves=trial_moves,
+    move=move,
     trial_merge=trial_merge,
     trial_split=trial_split,
 )
 
-INDEX = Index("NI", -1, True, make_state)
+INDEX = Index("NI", -1, True, make_state, turns_above=LANES)
