@@ -24,6 +24,8 @@ from icvi_artmap.scaling import Data, Scaling, coded_data, turn
 CHUNK_SECONDS = 0.1
 #: Room for categories: that many times what is there.
 GROWTH = 2
+#: At the end of an epoch this part of the slots for categories may be empty.
+MOST_EMPTY = 0.25
 
 
 @dataclass
@@ -70,33 +72,34 @@ def fit(
         state = batch_state(index, state, data, labels, network.members.category)
     history, traces = [index.score(state)], []
     # Training
-    converged, epoch = False, 0
+    converged, epoch, boxes = False, 0, _box_rows(network)
     while epoch < max_epochs and not converged:
         epoch += 1
-        boxes_before = _box_rows(network)
         values = np.empty(len(labels) if trace else 0)
         network = _present_all(index, data, network, labels, state, parameters, values)
         merges = merge(index, state, network, data, labels)
         splits = split(index, state, network, data, labels, n_clusters)
-        network = _compacted(network)
+        network = _compacted(network, MOST_EMPTY)
         history.append(index.score(state))
         traces.append(values)
-        converged = np.array_equal(boxes_before, _box_rows(network)) or (
+        boxes_before, boxes = boxes, _box_rows(network)
+        converged = np.array_equal(boxes_before, boxes) or (
             epoch > 1 and _unchanged(history[-2], history[-1], tol)
         )
         if report is not None:
             report(
                 f"epoch {epoch}: {index.name} = {index.value(history[-1]):.6g}, "
-                f"{state.moments.size[0]} clusters, {network.boxes.used[0]} categories, "
+                f"{state.moments.size[0]} clusters, {len(boxes)} categories, "
                 f"{merges} merges, {splits} splits"
             )
     # Result
+    network = _compacted(network)
     k = int(state.moments.size[0])
     return FitResult(
         labels=_in_original_order(labels, order),
         sample_categories=_in_original_order(network.members.category, order),
-        boxes=_box_rows(network),
-        map_field=network.map_field[: network.boxes.used[0], :k].copy(),
+        boxes=boxes,
+        map_field=network.map_field[: len(boxes), :k].copy(),
         centres=data.turned_back(state.moments.mean[:k]).copy(),
         score=history[-1],
         history=history,
@@ -123,17 +126,22 @@ def _make_network(
     )
 
 
-def _compacted(network: Network) -> Network:
-    """Without empty slots, and with room to grow."""
+def _compacted(network: Network, most_empty: float = 0.0) -> Network:
+    """Without empty slots and with room to grow.
+
+    The same network if there is room and no more than ``most_empty`` of the slots are empty.
+    """
     used, capacity = int(network.boxes.used[0]), len(network.boxes.found)
     alive = int(np.count_nonzero(network.members.held[:used]))
-    if alive == used < capacity:
+    if used < capacity and used - alive <= most_empty * used:
         return network
     return Network(*compact(network.boxes, network.map_field, network.members, _capacity(alive)))
 
 
 def _box_rows(network: Network) -> NDArray[np.float64]:
-    return network.boxes.weight[: network.boxes.used[0]].copy()
+    """The boxes, empty slots left out."""
+    used = network.boxes.used[0]
+    return network.boxes.weight[:used][network.members.held[:used] > 0]
 
 
 def _present_all(
@@ -163,7 +171,7 @@ def _present_all(
             trace[at - 1] = index.score(state)
         seconds = time.perf_counter() - started
         if at == stop and seconds < CHUNK_SECONDS / 2:
-            size *= 2
+            size *= 2 if seconds > CHUNK_SECONDS / 16 else 8
         elif seconds > 2 * CHUNK_SECONDS:
             size = max(1, size // 2)
     return network

@@ -11,7 +11,7 @@ D <= |w| (1 - T) - α T: nearly nothing, if T is the choice of a box around x; a
 least α T / (1 - T), the norm of that box. So for every feature and bin there is a set of the boxes
 that begin at or below that bin and one of those that end at or above it, and for every bin of norms
 one of the boxes whose norm is no less, as bits. The boxes near x are the intersection of 2d + 1
-sets, taken 64 boxes at a time and without a branch.
+sets, taken GROUP boxes at a time, until nothing is left of a group.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._jit import inline
+from icvi_artmap._simd import VECTOR, WIDTH, add_minima, aligned_zeros, intersect
 
 #: Bins per feature.
 BINS = 64
-#: Loops over boxes have a multiple of this length.
-WIDTH = 16
-#: Boxes in a group of sets that are intersected together: 8 words of 64 bits.
-GROUP = 512
+#: Boxes whose sets are intersected together, 64 to a word.
+GROUP = 64 * VECTOR
+#: Members and bins looked at together when sets are made: 1 MB.
+SETS_SIZE = 1 << 20
 #: Rounding of a distance that the sets must not miss.
 MARGIN = 1e-9
 #: Bins of a box that is in no set.
@@ -56,7 +57,8 @@ class Boxes(NamedTuple):
     sets: NDArray[np.uint64]  #: (2d + 1, BINS, capacity / 64) boxes that begin, end, are small
     found: NDArray[np.int64]  #: (capacity,) scratch: boxes near a sample
     near: NDArray[np.uint64]  #: (capacity / 64,) scratch: the same as a set
-    near_bins: NDArray[np.int64]  #: (2d + 1,) scratch: the bins of the sets to intersect
+    left: NDArray[np.int64]  #: (capacity / GROUP,) scratch: groups of words that are not empty
+    first: NDArray[np.int64]  #: (2d + 1,) scratch: where the sets to intersect begin
 
 
 def make_boxes(rows: NDArray[np.float64], capacity: int) -> Boxes:
@@ -64,46 +66,52 @@ def make_boxes(rows: NDArray[np.float64], capacity: int) -> Boxes:
     n_boxes, width = rows.shape
     d = width // 2
     capacity = -(-capacity // GROUP) * GROUP
-    weight = np.zeros((capacity, width))
+    weight = aligned_zeros((capacity, width))
     weight[:n_boxes] = rows
-    value = np.zeros((3, capacity))
+    value = aligned_zeros((3, capacity))
     for f in range(width):  # one after the other, as the kernels add
-        value[NORM] += weight[:, f]
+        value[NORM, :n_boxes] += rows[:, f]
     corners = np.hstack([rows[:, :d], 1.0 - rows[:, d:], value[NORM, :n_boxes, None] / d])
     bins = np.full((capacity, width + 1), NOWHERE_ENDS, np.int64)
     bins[:, :d] = NOWHERE_BEGINS
     bins[:n_boxes] = np.clip((corners * BINS).astype(np.int64), 0, BINS - 1)
-    sets = np.zeros((width + 1, BINS, capacity // 64), np.uint64)
+    component = aligned_zeros((width, capacity))
+    component[:, :n_boxes] = rows.T
+    sets = aligned_zeros((width + 1, BINS, capacity // 64), np.uint64)
     words = -(-n_boxes // 64)
-    every, some = np.arange(BINS)[:, None], bins[: 64 * words].T.copy()
-    for f in range(width + 1):
-        member = some[f] <= every if f < d else some[f] >= every
-        sets[f, :, :words] = np.packbits(member, axis=-1, bitorder="little").view(np.uint64)
+    some = np.ascontiguousarray(bins[: 64 * words].T, np.int8)[:, None]
+    every = np.arange(BINS, dtype=np.int8)[:, None]
+    together = max(1, SETS_SIZE // (BINS * 64 * words))
+    for first in range(0, width + 1, together):
+        part = np.s_[first : first + together]
+        member = some[part] >= every
+        begins = slice(0, max(0, d - first))
+        member[begins] = some[part][begins] <= every
+        sets[part, :, :words] = np.packbits(member, axis=-1, bitorder="little").view(np.uint64)
     return Boxes(
         used=np.array([n_boxes], np.int64),
         weight=weight,
-        component=np.ascontiguousarray(weight.T),
+        component=component,
         value=value,
         bins=bins,
         sets=sets,
         found=np.zeros(capacity, np.int64),
-        near=np.zeros(capacity // 64, np.uint64),
-        near_bins=np.zeros(width + 1, np.int64),
+        near=aligned_zeros(capacity // 64, np.uint64),
+        left=np.zeros(capacity // GROUP, np.int64),
+        first=np.zeros(width + 1, np.int64),
     )
 
 
 @inline
 def choices(boxes, x, alpha):
     """Eq:FA_T for all boxes, and |x ∧ w|."""
-    # Up to a multiple of WIDTH, unused slots included: shorter loops would not be vectorised.
-    n = -(-boxes.used[0] // WIDTH) * WIDTH
+    # Up to a multiple of WIDTH, unused slots included.
+    n, capacity = -(-boxes.used[0] // WIDTH) * WIDTH, boxes.value.shape[1]
     norm, overlap, choice = boxes.value[NORM], boxes.value[OVERLAP], boxes.value[CHOICE]
     for c in range(n):
         overlap[c] = 0.0
-    for component in range(x.shape[0]):
-        row, x_component = boxes.component[component], x[component]
-        for c in range(n):
-            overlap[c] += min(x_component, row[c])
+    at, width = OVERLAP * capacity, x.shape[0]
+    add_minima(boxes.value, at, 0, boxes.component, 0, capacity, x, 0, 1, width, n)
     for c in range(n):
         choice[c] = overlap[c] / (alpha + norm[c])
 
@@ -135,15 +143,14 @@ def _bin(position):
 
 
 @inline
-def _intersect(sets, bins, first, words, near):
-    """Intersect four sets with ``near``; returns the union of its words, 0 if nothing is left."""
-    s0, s1 = sets[first, bins[first]], sets[first + 1, bins[first + 1]]
-    s2, s3 = sets[first + 2, bins[first + 2]], sets[first + 3, bins[first + 3]]
-    union = _NOTHING
-    for word in range(words):
-        near[word] &= s0[word] & s1[word] & s2[word] & s3[word]
-        union |= near[word]
-    return union
+def _within(weight, x, reach):
+    """Whether the L1 distance of x to a box is at most ``reach``."""
+    distance = 0.0
+    for component in range(x.shape[0]):
+        distance += max(weight[component] - x[component], 0.0)
+        if distance > reach:
+            return False
+    return True
 
 
 @inline
@@ -154,41 +161,31 @@ def find_near(boxes, x, own, distance, smallest, alpha, most):
     ones may be among them. All have their choice computed. Returns how many there are, or TOO_MANY
     if more than ``most``.
     """
-    width, near, bins = x.shape[0], boxes.near, boxes.near_bins
+    width, near, first = x.shape[0], boxes.near, boxes.first
     d, reach, least_norm = width // 2, distance + MARGIN, smallest - MARGIN
-    words = -(-boxes.used[0] // GROUP) * (GROUP // 64)
+    words, row = -(-boxes.used[0] // GROUP) * (GROUP // 64), boxes.sets.shape[2]
+    first[0] = (BINS * width + _bin(least_norm / d)) * row
     for f in range(d):
-        bins[f] = _bin(x[f] + reach)
-        bins[d + f] = _bin(x[f] - reach)
-    small = boxes.sets[width, _bin(least_norm / d)]
-    for word in range(words):
-        near[word] = small[word]
+        first[2 * f + 1] = (BINS * f + _bin(x[f] + reach)) * row
+        first[2 * f + 2] = (BINS * (d + f) + _bin(x[f] - reach)) * row
+    groups = intersect(boxes.sets, first, width + 1, words, near, boxes.left)
     near[own // 64] &= ~(_ONE << np.uint64(own % 64))
-    f = 0
-    while f + 4 <= width:
-        if _intersect(boxes.sets, bins, f, words, near) == _NOTHING:
-            break
-        f += 4
-    while f + 4 > width and f < width:
-        last = boxes.sets[f, bins[f]]
-        for word in range(words):
-            near[word] &= last[word]
-        f += 1
     boxes.found[0] = own
     count = 1
-    for word in range(words):
-        rest = near[word]
-        while rest != _NOTHING:
-            others = rest & (rest - _ONE)
-            position = ((rest ^ others) * _DE_BRUIJN) >> _TOP
-            c = 64 * word + _POSITION[np.int64(position)]
-            rest = others
-            if boxes.value[NORM, c] >= least_norm:
-                if count == most:
-                    return TOO_MANY
-                choice_of(boxes, c, x, alpha)
-                boxes.found[count] = c
-                count += 1
+    for group in range(groups):
+        for word in range(boxes.left[group], boxes.left[group] + GROUP // 64):
+            rest = near[word]
+            while rest != _NOTHING:
+                others = rest & (rest - _ONE)
+                position = ((rest ^ others) * _DE_BRUIJN) >> _TOP
+                c = 64 * word + _POSITION[np.int64(position)]
+                rest = others
+                if boxes.value[NORM, c] >= least_norm and _within(boxes.weight[c], x, reach):
+                    if count == most:
+                        return TOO_MANY
+                    choice_of(boxes, c, x, alpha)
+                    boxes.found[count] = c
+                    count += 1
     return count
 
 

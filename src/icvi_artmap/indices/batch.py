@@ -29,6 +29,7 @@ class BatchState(NamedTuple):
     category: NDArray[np.int64]  #: and categories
     changed: NDArray[np.int64]  #: (N,) labels of a trial
     scratch: NDArray[np.float64]
+    waiting: mom.Waiting
 
 
 @inline
@@ -42,7 +43,7 @@ def _evaluate(state, k):
     """Score of the partition ``changed`` with k clusters."""
     m = state.trial.moments
     m.size[0] = k
-    mom.sum_samples(m, state.data, state.changed, -1, state.scratch)
+    mom.sum_samples(m, state.data, state.changed, -1, state.scratch, state.waiting)
     for i in range(k):
         contract.update(state.trial, i, i)
     return contract.score(state.trial)
@@ -121,4 +122,5 @@ def batch_state(
     moments = kept.moments
     trial = index.state(data, labels, int(moments.size[0]), len(moments.n))
     changed = np.empty_like(labels)
-    return BatchState(moments, kept, trial, data, labels, category, changed, kept.scratch)
+    scratch, waiting = kept.scratch, mom.make_waiting(moments)
+    return BatchState(moments, kept, trial, data, labels, category, changed, scratch, waiting)

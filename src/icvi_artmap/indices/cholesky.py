@@ -106,3 +106,24 @@ def quadratic(a, x, mean, u, z, first, q, limit):
         if q > limit:
             break
     return q
+
+
+@inline
+def bounded_quadratic(a, x, mean, u, z, first, q, least):
+    """No less than uᵀA⁻¹u, from the first components alone; arguments as for ``quadratic``.
+
+    What is left of u after ``first`` components is divided by matrices that are at least
+    ``least`` I.
+    """
+    d, side = x.shape[0], a.shape[1]
+    for f in range(d):
+        u[f] = x[f] - mean[f]
+    subtract_rows(u, first, 0, a, first, side, z, 0, 1, first, side - first)
+    rest = u[first:]
+    r0, r1, r2, r3 = 0.0, 0.0, 0.0, 0.0
+    for f in range(0, side - first, 4):
+        r0 += rest[f] * rest[f]
+        r1 += rest[f + 1] * rest[f + 1]
+        r2 += rest[f + 2] * rest[f + 2]
+        r3 += rest[f + 3] * rest[f + 3]
+    return q + ((r0 + r1) + (r2 + r3)) / least

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from icvi_artmap import moments as mom
 from icvi_artmap._jit import inline
-from icvi_artmap._simd import WIDTH, add_rows
+from icvi_artmap._simd import WIDTH, add_rows, aligned_zeros
 from icvi_artmap.indices import cholesky
 from icvi_artmap.indices.contract import RESOLUTION, Index, implement
 from icvi_artmap.moments import Moments
@@ -49,6 +49,8 @@ BITS_OF_ONE = 1023 << 52
 BOUND_SLACK = 1e-9
 #: A log-determinant is taken from the lemma if 1 - n q/((n-1)(n-2)) is above this.
 SAFE_SHARE = 0.01
+#: So many pivots are multiplied before their logarithm is taken.
+LOG_EVERY = 8
 #: Above this exp overflows.
 LOG_HUGE = 700.0
 #: Log-determinant of a factor that has to be renewed.
@@ -105,7 +107,7 @@ def make_state(moments: Moments, total: Moments) -> NIState:
     upper = np.triu(total.scatter[0])
     covariance = (upper + np.triu(upper, 1).T) / max(n - 1, 1) + delta * np.eye(d)
     lanes = -(-k // WIDTH) * WIDTH
-    y = np.zeros(lanes)
+    y = aligned_zeros(lanes)
     return NIState(
         moments=moments,
         n=float(n),
@@ -114,24 +116,24 @@ def make_state(moments: Moments, total: Moments) -> NIState:
         term=np.zeros(k),
         total=np.zeros(1),
         apart=np.zeros((k, k), np.bool_),
-        adding=Factors(np.zeros((k, side, side)), np.full(k, STALE)),
-        removing=Factors(np.zeros((k, side, side)), np.full(k, STALE)),
+        adding=Factors(aligned_zeros((k, side, side)), np.full(k, STALE)),
+        removing=Factors(aligned_zeros((k, side, side)), np.full(k, STALE)),
         lanes=Lanes(
-            inverse=np.zeros((m, m * lanes)),
-            whitened=np.zeros(m * lanes),
-            z=np.zeros(m * lanes),
-            squares=np.zeros(m * lanes),
+            inverse=aligned_zeros((m, m * lanes)),
+            whitened=aligned_zeros(m * lanes),
+            z=aligned_zeros(m * lanes),
+            squares=aligned_zeros(m * lanes),
             one=np.ones(1),
-            q=np.zeros(lanes),
+            q=aligned_zeros(lanes),
             y=y,
             bits=y.view(np.int64),
-            adding=np.zeros((3, lanes)),
-            removing=np.zeros((3, lanes)),
+            adding=aligned_zeros((3, lanes)),
+            removing=aligned_zeros((3, lanes)),
         ),
-        matrix=np.zeros((side, side)),
-        scratch=np.zeros(side),
-        z=np.zeros(side),
-        block=np.zeros(cholesky.BLOCK),
+        matrix=aligned_zeros((side, side)),
+        scratch=aligned_zeros(side),
+        z=aligned_zeros(side),
+        block=aligned_zeros(cholesky.BLOCK),
     )
 
 
@@ -275,26 +277,38 @@ def _sum_lanes(lanes, x):
 
 
 @inline
-def _finish_q(state, x, i, limit):
-    """q of adding x to cluster i, from what the lanes have; a lower bound if above ``limit``."""
-    lanes, m = state.lanes, state.lanes.inverse.shape[0]
-    kp, q, a = lanes.q.shape[0], lanes.q[i], state.adding.factor[i]
-    if m == state.moments.mean.shape[1]:
-        return q
+def _parts(state, i):
+    """Take over z of cluster i from the lanes: factor, mean, scratch, z and q so far."""
+    lanes = state.lanes
+    m, kp = lanes.inverse.shape[0], lanes.q.shape[0]
     for r in range(m):
         state.z[r] = lanes.z[r * kp + i]
-    mean, u = state.moments.mean[i], state.scratch
-    return cholesky.quadratic(a, x, mean, u, state.z, m, q, limit)
+    return state.adding.factor[i], state.moments.mean[i], state.scratch, state.z, lanes.q[i]
+
+
+@inline
+def _adding_q(state, x, i, limit):
+    """q of adding x to cluster i, from what the lanes have; a lower bound if above ``limit``."""
+    m = state.lanes.inverse.shape[0]
+    if m == x.shape[0]:
+        return state.lanes.q[i]
+    a, mean, u, z, q = _parts(state, i)
+    return cholesky.quadratic(a, x, mean, u, z, m, q, limit)
 
 
 @inline
 def _gain_bound(state, x, src):
     """No less than what removing x from src gains."""
-    base, weight, rate = state.lanes.removing[0], state.lanes.removing[1], state.lanes.removing[2]
-    if base[src] == np.inf:
-        return np.inf
-    share = 1.0 - _finish_q(state, x, src, np.inf) * rate[src]
-    return base[src] - weight[src] * math.log(share) if share > 0.0 else np.inf
+    m, law = state.lanes.inverse.shape[0], state.lanes.removing
+    base, weight, rate = law[0, src], law[1, src], law[2, src]
+    if base == np.inf:
+        return base
+    q = state.lanes.q[src]
+    if m < x.shape[0]:
+        a, mean, u, z, q = _parts(state, src)
+        q = cholesky.bounded_quadratic(a, x, mean, u, z, m, q, state.delta)
+    share = 1.0 - q * rate
+    return base - weight * math.log(share) if share > 0.0 else np.inf
 
 
 @inline
@@ -316,7 +330,7 @@ def trial_moves(state, s, x, src, out):
             if cost <= least:
                 most = (least - base[i]) / weight[i]
                 limit = math.expm1(most) / rate[i] if most < LOG_HUGE else np.inf
-                cost = base[i] + weight[i] * math.log1p(_finish_q(state, x, i, limit) * rate[i])
+                cost = base[i] + weight[i] * math.log1p(_adding_q(state, x, i, limit) * rate[i])
                 least = min(least, cost + 2.0 * resolution)
         out[i] = gain - cost
     out[src] = 0.0
@@ -346,10 +360,10 @@ def move(state, x, src, dst):
 
 
 @inline
-def _load_changed(matrix, scatter, other, sign, weight, u, n, delta):
-    """matrix = (S + sign × S_other + weight uuᵀ) / (n - 1) + δI."""
+def _load_changed(matrix, scatter, other, sign, weight, u, n, delta, start, stop):
+    """matrix = (S + sign × S_other + weight uuᵀ) / (n - 1) + δI, rows ``start`` to ``stop`` - 1."""
     d, scale = scatter.shape[0], 1.0 / (n - 1.0)
-    for f in range(d):
+    for f in range(start, stop):
         row, row_s, row_o, tail = matrix[f, f:], scatter[f, f:], other[f, f:], u[f:]
         weighted = weight * u[f]
         for g in range(d - f):
@@ -358,17 +372,20 @@ def _load_changed(matrix, scatter, other, sign, weight, u, n, delta):
 
 
 @inline
-def _pivot_bound(a, b, part, pivot):
-    """pivot[r] = part × pivot r of A + (1 - part) × that of B; returns the sum of their logarithms.
+def _pivot_bound(a, b, part, start, stop):
+    """A lower bound of the sum of ln(pivot) over rows ``start`` to ``stop`` - 1.
 
-    Pivots are superadditive, so these are lower bounds of the pivots of every matrix that is at
-    least part A + (1 - part) B. Factors with inverted blocks hold 1 / sqrt(pivot).
+    Pivots are superadditive, so those of a matrix that is at least part A + (1 - part) B are at
+    least part × pivot of A + (1 - part) × pivot of B. Factors with inverted blocks hold
+    1 / sqrt(pivot).
     """
-    total = 0.0
-    for r in range(pivot.shape[0]):
-        pivot[r] = math.log(part / (a[r, r] * a[r, r]) + (1.0 - part) / (b[r, r] * b[r, r]))
-        total += pivot[r]
-    return total
+    total, product = 0.0, 1.0
+    for r in range(start, stop):
+        product *= part / (a[r, r] * a[r, r]) + (1.0 - part) / (b[r, r] * b[r, r])
+        if r % LOG_EVERY == LOG_EVERY - 1:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)
 
 
 @inline
@@ -378,7 +395,7 @@ def trial_merge(state, i, j):
     With A_i = S_i/n_i + δI, the merged covariance is at least (n_i A_i + n_j A_j) / n: that bounds
     the pivots still to come.
     """
-    m, u, adding, d = state.moments, state.scratch, state.adding, state.moments.mean.shape[1]
+    m, u, d = state.moments, state.scratch, state.moments.mean.shape[1]
     if m.size[0] == 2 or state.apart[i, j]:
         return -np.inf
     _renew_all(state)
@@ -386,20 +403,17 @@ def trial_merge(state, i, j):
     both = state.term[i] + state.term[j]
     # _term(n, most) = both: with a larger log-determinant merging is no better.
     most = 2.0 * (both * state.n / n + math.log(n / state.n))
-    bounds = state.z[:d]
-    logdet = _pivot_bound(adding.factor[i], adding.factor[j], m.n[i] / n, bounds)
-    if logdet <= most:
-        for f in range(d):
-            u[f] = m.mean[i, f] - m.mean[j, f]
-        weight = m.n[i] * (m.n[j] / n)
-        _load_changed(state.matrix, m.scatter[i], m.scatter[j], 1.0, weight, u, n, state.delta)
-        start = FIRST
-        while start < d and logdet <= most:
-            stop = min(start + cholesky.BLOCK, d)
-            for r in range(start, stop):
-                logdet -= bounds[r]
-            logdet += cholesky.eliminate(state.matrix, start, stop)
-            start = stop
+    a, b, part = state.adding.factor[i], state.adding.factor[j], m.n[i] / n
+    logdet, start = _pivot_bound(a, b, part, FIRST, d), FIRST
+    for f in range(d):
+        u[f] = m.mean[i, f] - m.mean[j, f]
+    s_i, s_j, weight = m.scatter[i], m.scatter[j], m.n[i] * (m.n[j] / n)
+    while start < d and logdet <= most:
+        stop = min(start + cholesky.BLOCK, d)
+        _load_changed(state.matrix, s_i, s_j, 1.0, weight, u, n, state.delta, start, stop)
+        logdet -= _pivot_bound(a, b, part, start, stop)
+        logdet += cholesky.eliminate(state.matrix, start, stop)
+        start = stop
     gain = both - _term(n, logdet, state.n)
     state.apart[i, j] = gain <= 0.0
     return gain - state.total[0]
@@ -416,7 +430,7 @@ def trial_split(state, i, parts, p, q):
             u[f] = m.mean[i, f] - parts.mean[p, f]
         weight = -m.n[i] * (parts.n[p] / left)
         s_i, s_p = m.scatter[i], parts.scatter[p]
-        _load_changed(state.matrix, s_i, s_p, -1.0, weight, u, left, state.delta)
+        _load_changed(state.matrix, s_i, s_p, -1.0, weight, u, left, state.delta, FIRST, d)
         logdet = cholesky.eliminate(state.matrix, FIRST, d)
     return state.term[i] - part - _term(left, logdet, n) - state.total[0]
 

@@ -1,0 +1,1 @@
+"""Benchmarks against peers, side by side in one run: ``make bench``, ``make bench-quick``."""
