@@ -29,6 +29,10 @@ $(VENV)/installed-dev: pyproject.toml | $(VENV)/created
 	$(PIP_INSTALL) -e '.[dev]'
 	@touch $(VENV)/installed-demo $@
 
+$(VENV)/installed-bench: pyproject.toml | $(VENV)/created
+	$(PIP_INSTALL) -e '.[dev,bench]'
+	@touch $(VENV)/installed-demo $(VENV)/installed-dev $@
+
 .PHONY: venv
 venv: $(VENV)/installed-dev ## create .venv with everything for development
 
@@ -50,6 +54,14 @@ lint: $(VENV)/installed-dev ## style, types and the order of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+.PHONY: bench
+bench: $(VENV)/installed-bench ## all benchmarks; writes docs/benchmarks.md
+	$(BIN)/python -m benchmarks
+
+.PHONY: bench-quick
+bench-quick: $(VENV)/installed-bench ## the benchmarks at smaller sizes, under 5 minutes
+	$(BIN)/python -m benchmarks --quick
 
 .PHONY: clean
 clean: ## remove everything that make has made

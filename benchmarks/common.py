@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,13 +69,13 @@ def gaussians(n_samples: int, n_features: int = 10, n_clusters: int = 10) -> Pro
     return Problem(f"{n_samples:,} × {n_features}, Gaussians", X, y, n_clusters)
 
 
-def compile_kernels() -> None:
+def compile_kernels(
+    indices: Sequence[str] = INDICES, evaluation: Literal["incremental", "batch"] = "incremental"
+) -> None:
     """So that no measurement contains it."""
     problem = ellipsoids(300, 4, 3)
-    for index in INDICES:
-        for evaluation in ("incremental", "batch"):
-            model = ICVIARTMAP(3, index=index, evaluation=evaluation, max_epochs=1)  # type: ignore[arg-type]
-            model.fit(problem.X)
+    for index in indices:
+        ICVIARTMAP(3, index=index, evaluation=evaluation, max_epochs=1).fit(problem.X)
 
 
 class Measured(NamedTuple):

@@ -1,9 +1,6 @@
-"""Cold compile time per index, and what a second process pays: python benchmarks/compile_time.py
+"""Cold compile time per index, and what a second process pays.
 
-Every measurement is a process of its own, the first with an empty folder for compiled code. Cold:
-the first small fit less a second one in the same process. Second process: from importing
-icvi_artmap to the end of a small fit, with the compiled code found; scikit-learn is imported before
-the clock starts.
+Every measurement is a process of its own, the first with an empty folder for compiled code.
 """
 
 from __future__ import annotations
@@ -13,8 +10,16 @@ import os
 import subprocess
 import sys
 import tempfile
+from typing import NamedTuple
 
-NAMES = ("NI", "CH", "WB", "XB", "DB", "PBM")
+from benchmarks.common import INDICES, table
+
+TEXT = """## Compiling
+
+Not part of any other figure. Cold: the first small fit of a process with no compiled code at hand,
+less a second one. Second process: from importing icvi_artmap to the end of a small fit, with the
+compiled code found; scikit-learn is imported before the clock starts.
+"""
 
 PROGRAM = """
 import json, sys, time
@@ -32,6 +37,16 @@ print(json.dumps({"whole": begin - start, "first": times[0], "second": times[1]}
 """
 
 
+class Sizes(NamedTuple):
+    indices: tuple[str, ...]
+    repeats: int
+
+
+FULL = Sizes(INDICES, 3)
+QUICK = Sizes(("NI", "CH"), 1)
+SMOKE = Sizes((), 1)
+
+
 def measure(name: str, folder: str) -> dict[str, float]:
     environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
     done = subprocess.run(
@@ -44,14 +59,15 @@ def measure(name: str, folder: str) -> dict[str, float]:
     return dict(json.loads(done.stdout))
 
 
-def main() -> None:
-    print(f"{'index':6} {'cold compile, s':>16} {'second process, s':>18}")
-    for name in sys.argv[1:] or NAMES:
-        with tempfile.TemporaryDirectory() as folder:
-            cold = measure(name, folder)
-            warm = min(measure(name, folder)["whole"] for _ in range(3))
-        print(f"{name:6} {cold['first'] - cold['second']:16.1f} {warm:18.2f}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def run(sizes: Sizes) -> str:
+    rows = []
+    for name in sizes.indices:
+        cold, warm = [], []
+        for _ in range(sizes.repeats):
+            with tempfile.TemporaryDirectory() as folder:
+                first = measure(name, folder)
+                cold.append(first["first"] - first["second"])
+                warm.append(measure(name, folder)["whole"])
+        cells = (" ".join(f"{seconds:.1f}" for seconds in cold), f"{min(warm):.2f}")
+        rows.append([name, *cells])
+    return f"{TEXT}\n{table(['index', 'cold, s', 'second process, s'], rows)}\n"

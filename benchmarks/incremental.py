@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.common import INDICES, Problem, duration, paper_set, table
+from benchmarks.common import INDICES, Problem, compile_kernels, duration, paper_set, table
 from icvi_artmap import fitting
 from icvi_artmap.engine import Parameters, make_scratch, present
 from icvi_artmap.indices.batch import batch_state
@@ -26,13 +26,14 @@ s, scaled to the epoch. Both give the same labels.
 
 
 class Sizes(NamedTuple):
+    indices: tuple[str, ...]
     clusters: tuple[int, ...]
     least_seconds: float
 
 
-FULL = Sizes((2, 5, 10, 20, 30, 40), 2.0)
-QUICK = Sizes((2, 40), 0.3)
-SMOKE = Sizes((2, 3), 0.001)
+FULL = Sizes(INDICES, (2, 5, 10, 20, 30, 40), 2.0)
+QUICK = Sizes(INDICES, (2, 40), 0.3)
+SMOKE = Sizes(("CH",), (2, 3), 0.001)
 
 
 def prepare(problem: Problem, index_name: str, k: int, batch: bool) -> Any:
@@ -44,7 +45,7 @@ def prepare(problem: Problem, index_name: str, k: int, batch: bool) -> Any:
         data = turn(data)
     parameters = Parameters(0.7, 1.0, 1.0, 1e-3, 0.01, 1e-3)
     rows, labels = first_partition(data, first_boxes(centres, scaling), parameters.alpha)
-    network = fitting.make_network(rows, labels, k)
+    network = fitting.make_network(data, rows, labels, k)
     state = index.state(data, labels, len(rows), k)
     if batch:
         state = batch_state(index, state, data, labels, network.members.category)
@@ -55,9 +56,9 @@ def seconds_incremental(problem: Problem, index_name: str, k: int) -> float:
     """One epoch, the best of three."""
     best = np.inf
     for _ in range(3):
-        prepared = prepare(problem, index_name, k, batch=False)
+        arguments = [*prepare(problem, index_name, k, batch=False), np.empty(0)]
         start = time.perf_counter()
-        fitting.present_all(*prepared, np.empty(0))
+        fitting.present_all(*arguments)
         best = min(best, time.perf_counter() - start)
     return best
 
@@ -69,9 +70,7 @@ def seconds_batch(problem: Problem, index_name: str, k: int, least: float) -> fl
     n_samples, at, spent = len(labels), 0, 0.0
     while at < n_samples and spent < least:
         start = time.perf_counter()
-        at = present(
-            data, network, labels, state, parameters, scratch, at, at + 1, np.empty(0)
-        )
+        at = present(data, network, labels, state, parameters, scratch, at, at + 1, np.empty(0))
         spent += time.perf_counter() - start
     return spent / at * n_samples
 
@@ -80,7 +79,7 @@ def picture(seconds: dict[str, dict[int, tuple[float, float]]], path: Path) -> N
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, 3, figsize=(9, 5.5), sharex=True, sharey=True)
-    for name, ax in zip(seconds, axes.flat, strict=True):
+    for name, ax in zip(seconds, axes.flat, strict=False):
         clusters = list(seconds[name])
         for position, (label, style) in enumerate((("batch", "s--"), ("incremental", "o-"))):
             values = [seconds[name][k][position] for k in clusters]
@@ -100,8 +99,9 @@ def picture(seconds: dict[str, dict[int, tuple[float, float]]], path: Path) -> N
 
 def run(sizes: Sizes, folder: Path) -> str:
     problem = paper_set(100, 40) if sizes is not SMOKE else paper_set(50, 10)
+    compile_kernels(sizes.indices, "batch")
     seconds: dict[str, dict[int, tuple[float, float]]] = {}
-    for name in INDICES:
+    for name in sizes.indices:
         seconds[name] = {
             k: (
                 seconds_batch(problem, name, k, sizes.least_seconds),

@@ -144,22 +144,43 @@ class _Part(JITCodeLibrary):
         return 0  # as for every function without a wrapper for Python
 
 
+class _SharedPart(_Part):
+    """A part that stays a function of its own in the kernels, however often it is called there."""
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        for function in ir_module.functions:
+            if not function.is_declaration:
+                function.attributes.add("noinline")
+        super().add_ir_module(ir_module)
+
+
 class _PartCompiler(CompilerBase):
     """numba's compiler, with a :class:`_Part` to put the code into."""
 
+    library = _Part
+
     def define_pipelines(self) -> list[Any]:
         codegen = self.state.targetctx.codegen()
-        self.state.library = _Part(codegen, self.state.func_id.func_qualname)
+        self.state.library = self.library(codegen, self.state.func_id.func_qualname)
         return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+
+
+class _SharedPartCompiler(_PartCompiler):
+    library = _SharedPart
 
 
 #: Options for a function that is compiled as a part of the kernels that call it.
 PART: dict[str, Any] = {**FLAGS, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
 
 
-def inline(function: Callable[..., Any]) -> Any:
+def shared(function: Callable[..., Any]) -> Any:
+    """As :func:`inline`, for a large function that a kernel calls in several places."""
+    return inline(function, {**PART, "pipeline_class": _SharedPartCompiler})
+
+
+def inline(function: Callable[..., Any], options: dict[str, Any] = PART) -> Any:
     """Compile as a part of the kernels that call it; not to be called from Python."""
-    compiled = numba.njit(**PART)(function)
+    compiled = numba.njit(**options)(function)
 
     def refuse(*_: Any, **__: Any) -> None:
         raise TypeError(f"{function.__name__} is an @inline function: only kernels can call it.")

@@ -1,9 +1,13 @@
-"""Sums over rows: of multiples, which linear algebra on small matrices is made of, and of minima.
+"""Sums over rows: of multiples, which linear algebra on small matrices is made of, and of minima;
+and intersections of sets.
 
 Numba vectorises ``y[j] += f * row[j]`` only behind checks that y and row do not overlap, reads and
 writes y once for every row, and slices cost as much as a short loop. Here the instructions are
 spelled out: a tile of y stays in registers while all rows are added to it, one after the other.
 Products and sums are fused (one rounding, the same on every machine).
+
+Each routine is a function of its own in the compiled code, so that it is compiled once however
+often it is called. With the JIT off plain Python takes its place.
 """
 
 from __future__ import annotations
@@ -18,14 +22,18 @@ from numba.core import cgutils, config
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-#: Numbers in a vector.
+#: Numbers, or words of 64 bits, in a vector.
 VECTOR = 8
 #: Rows must have a multiple of this width.
 WIDTH = 2 * VECTOR
 #: Bytes that are loaded together.
 CACHE_LINE = 64
 #: What is summed.
-PLUS, MINUS, MINIMA = "coef × row", "-coef × row", "min(coef, row)"
+PLUS, MINUS, MINIMA = "plus", "minus", "minima"
+
+_DOUBLE, _WORD, _INDEX = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+_DOUBLES, _WORDS = ir.VectorType(_DOUBLE, VECTOR), ir.VectorType(_WORD, VECTOR)
+_POINTER, _WORD_POINTER = _DOUBLE.as_pointer(), _WORD.as_pointer()
 
 
 def aligned_zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
@@ -36,101 +44,98 @@ def aligned_zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> NDAr
     return memory[first : first + size].view(dtype).reshape(shape)
 
 
-def _generate(kind: str, n_targets: int, tiles: tuple[int, ...]) -> Callable[..., Any]:
-    """Code for what :func:`_sum` describes.
+def _number(value: int) -> ir.Constant:
+    return ir.Constant(_WORD, value)
+
+
+def _vector_at(builder: Any, base: Any, at: Any, kind: ir.VectorType) -> Any:
+    """Pointer to the vector that begins with element ``at``."""
+    return builder.bitcast(builder.gep(base, [at]), kind.as_pointer())
+
+
+def _routine(
+    module: Any, name: str, kind: ir.FunctionType, write: Callable[[Any, Any], None]
+) -> Any:
+    """The function of that name in a module; ``write(builder, arguments)`` writes it if need be."""
+    if name in module.globals:
+        return module.globals[name]
+    function = ir.Function(module, kind, name)
+    function.linkage = "linkonce_odr"
+    function.attributes.add("noinline")
+    write(ir.IRBuilder(function.append_basic_block("entry")), function.args)
+    return function
+
+
+def _data(context: Any, builder: Any, signature: Any, arguments: Any, position: int) -> Any:
+    """Pointer to the first element of an array argument."""
+    array = context.make_array(signature.args[position])
+    return array(context, builder, arguments[position]).data
+
+
+def _write_sum(
+    kind: str, n_targets: int, tiles: tuple[int, ...], builder: Any, arguments: Any
+) -> None:
+    """The routine behind :func:`_sum`.
 
     ``tiles``: numbers of vectors to hold in registers, each as often as it fits into the width.
     """
-    double, word = ir.DoubleType(), ir.IntType(64)
-    vector = ir.VectorType(double, VECTOR)
-    nothing = ir.Constant(vector, ir.Undefined)
+    y, y_stride, rows, stride, coef, coef_stride, count, width = arguments
+    fused = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(_DOUBLES, [_DOUBLES] * 3), f"llvm.fma.v{VECTOR}f64"
+    )
+    targets = [builder.gep(y, [builder.mul(y_stride, _number(t))]) for t in range(n_targets)]
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def everywhere(scalar: Any) -> Any:
+        nothing, mask = ir.Constant(_DOUBLES, ir.Undefined), ir.VectorType(_INDEX, VECTOR)
+        lane = builder.insert_element(nothing, scalar, ir.Constant(_INDEX, 0))
+        return builder.shuffle_vector(lane, nothing, ir.Constant(mask, [0] * VECTOR))
+
+    def added(factor: Any, row: Any, total: Any) -> Any:
+        if kind == MINIMA:
+            smaller = builder.fcmp_ordered("<", row, factor)
+            return builder.fadd(total, builder.select(smaller, row, factor))
+        return builder.call(fused, [factor, row, total])
+
+    def tile(start: Any, n_vectors: int) -> None:
+        """Add the rows to ``n_vectors`` vectors of every target, from element ``start`` on."""
+        places = [builder.add(start, _number(VECTOR * v)) for v in range(n_vectors)]
+        sums = [[cgutils.alloca_once(builder, _DOUBLES) for _ in places] for _ in targets]
+        for target, held in zip(targets, sums, strict=True):
+            for at, total in zip(places, held, strict=True):
+                vector = builder.load(_vector_at(builder, target, at, _DOUBLES), align=8)
+                builder.store(vector, total)
+        with cgutils.for_range(builder, count) as loop:
+            factors = []
+            for t in range(n_targets):
+                at = builder.add(builder.mul(loop.index, coef_stride), _number(t))
+                factor = builder.load(builder.gep(coef, [at]))
+                factors.append(everywhere(builder.fneg(factor) if kind == MINUS else factor))
+            above = builder.mul(loop.index, stride)
+            for v, place in enumerate(places):
+                at = builder.add(above, place)
+                row = builder.load(_vector_at(builder, rows, at, _DOUBLES), align=8)
+                for factor, held in zip(factors, sums, strict=True):
+                    builder.store(added(factor, row, builder.load(held[v])), held[v])
+        for target, held in zip(targets, sums, strict=True):
+            for at, total in zip(places, held, strict=True):
+                vector = builder.load(total)
+                builder.store(vector, _vector_at(builder, target, at, _DOUBLES), align=8)
+
+    done: Any = _number(0)
+    for n_vectors in tiles:
+        span = _number(VECTOR * n_vectors)
+        fitting = builder.sdiv(builder.sub(width, done), span)
+        with cgutils.for_range(builder, fitting) as loop:
+            tile(builder.add(done, builder.mul(loop.index, span)), n_vectors)
+        done = builder.add(done, builder.mul(fitting, span))
+    builder.ret_void()
+
+
+def _plain_sum(kind: str, n_targets: int) -> Callable[..., None]:
+    def sum_rows(*arguments: Any) -> None:
         y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width = (
             arguments
         )
-        fused = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fma.v{VECTOR}f64"
-        )
-
-        def pointer(array: Any, position: int, at: Any) -> Any:
-            """To an element of a C-ordered array, counted from its first one."""
-            data = context.make_array(signature.args[position])(context, builder, array).data
-            return builder.gep(data, [at])
-
-        def plus(at: Any, number: int) -> Any:
-            return builder.add(at, ir.Constant(word, number))
-
-        def vector_at(base: Any, at: Any) -> Any:
-            return builder.bitcast(builder.gep(base, [at]), vector.as_pointer())
-
-        def everywhere(scalar: Any) -> Any:
-            lane = builder.insert_element(nothing, scalar, ir.Constant(ir.IntType(32), 0))
-            mask = ir.Constant(ir.VectorType(ir.IntType(32), VECTOR), [0] * VECTOR)
-            return builder.shuffle_vector(lane, nothing, mask)
-
-        def added(factor: Any, row: Any, total: Any) -> Any:
-            if kind == MINIMA:
-                smaller = builder.fcmp_ordered("<", row, factor)
-                return builder.fadd(total, builder.select(smaller, row, factor))
-            return builder.call(fused, [factor, row, total])
-
-        first_row, first_coef = pointer(rows, 3, rows_at), pointer(coef, 6, coef_at)
-        targets = [
-            pointer(y, 0, builder.add(y_at, builder.mul(y_stride, ir.Constant(word, t))))
-            for t in range(n_targets)
-        ]
-
-        def tile(start: Any, n_vectors: int) -> None:
-            """Add the rows to ``n_vectors`` vectors of every target, from element ``start`` on."""
-            places = [plus(start, VECTOR * v) for v in range(n_vectors)]
-            sums = [[cgutils.alloca_once(builder, vector) for _ in places] for _ in targets]
-            for target, held in zip(targets, sums, strict=True):
-                for at, total in zip(places, held, strict=True):
-                    builder.store(builder.load(vector_at(target, at), align=8), total)
-            with cgutils.for_range(builder, count) as loop:
-                factors = []
-                for t in range(n_targets):
-                    at = plus(builder.mul(loop.index, coef_stride), t)
-                    factor = builder.load(builder.gep(first_coef, [at]))
-                    factors.append(everywhere(builder.fneg(factor) if kind == MINUS else factor))
-                at = builder.add(builder.mul(loop.index, stride), start)
-                for v in range(n_vectors):
-                    row = builder.load(vector_at(first_row, plus(at, VECTOR * v)), align=8)
-                    for factor, held in zip(factors, sums, strict=True):
-                        builder.store(added(factor, row, builder.load(held[v])), held[v])
-            for target, held in zip(targets, sums, strict=True):
-                for at, total in zip(places, held, strict=True):
-                    builder.store(builder.load(total), vector_at(target, at), align=8)
-
-        done = ir.Constant(word, 0)
-        for n_vectors in tiles:
-            span = ir.Constant(word, VECTOR * n_vectors)
-            fitting = builder.sdiv(builder.sub(width, done), span)
-            with cgutils.for_range(builder, fitting) as loop:
-                tile(builder.add(done, builder.mul(loop.index, span)), n_vectors)
-            done = builder.add(done, builder.mul(fitting, span))
-        return context.get_dummy_value()
-
-    return generate
-
-
-def _plain(kind: str, n_targets: int) -> Callable[..., Any]:
-    """The same in plain Python, for when the JIT is off."""
-
-    def combine(
-        y: Any,
-        y_at: int,
-        y_stride: int,
-        rows: Any,
-        rows_at: int,
-        stride: int,
-        coef: Any,
-        coef_at: int,
-        coef_stride: int,
-        count: int,
-        width: int,
-    ) -> None:
         y, rows, coef = y.reshape(-1), rows.reshape(-1), coef.reshape(-1)
         for t in range(n_targets):
             target = y[y_at + t * y_stride :][:width]
@@ -142,7 +147,7 @@ def _plain(kind: str, n_targets: int) -> Callable[..., Any]:
                 else:
                     target += (-factor if kind == MINUS else factor) * row
 
-    return combine
+    return sum_rows
 
 
 def _sum(kind: str, n_targets: int, tiles: tuple[int, ...]) -> Any:
@@ -154,8 +159,24 @@ def _sum(kind: str, n_targets: int, tiles: tuple[int, ...]) -> Any:
     coef_at + c coef_stride + t. ``width`` elements of each are used, a multiple of WIDTH.
     """
     if config.DISABLE_JIT:
-        return _plain(kind, n_targets)
-    generate = _generate(kind, n_targets, tiles)
+        return _plain_sum(kind, n_targets)
+    pointers = [_POINTER, _WORD] * 3
+    routine_type = ir.FunctionType(ir.VoidType(), [*pointers, _WORD, _WORD])
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        routine = _routine(
+            builder.module,
+            f"icvi_artmap_sum_{kind}_{n_targets}",
+            routine_type,
+            lambda inner, inside: _write_sum(kind, n_targets, tiles, inner, inside),
+        )
+        passed = []
+        for position in (0, 3, 6):
+            data = _data(context, builder, signature, arguments, position)
+            passed.append(builder.gep(data, [arguments[position + 1]]))
+            passed.append(arguments[position + 2])
+        builder.call(routine, [*passed, *arguments[9:]])
+        return context.get_dummy_value()
 
     @intrinsic
     def sum_rows(
@@ -167,47 +188,95 @@ def _sum(kind: str, n_targets: int, tiles: tuple[int, ...]) -> Any:
     return sum_rows
 
 
-def _plain_intersect(sets: Any, first: Any, count: int, words: int, out: Any, left: Any) -> int:
-    flat = sets.reshape(-1)
-    out[:words] = np.bitwise_and.reduce([flat[at : at + words] for at in first[:count]])
-    starts = VECTOR * np.flatnonzero(out[:words].reshape(-1, VECTOR).any(axis=1))
-    left[: len(starts)] = starts
-    return len(starts)
+# Tiles of one target are wide enough to hide how long a sum takes; four targets leave room for two.
+add_rows = _sum(PLUS, 1, (4, 2))
+subtract_rows = _sum(MINUS, 1, (4, 2))
+subtract_rows_4 = _sum(MINUS, 4, (2,))
+add_minima = _sum(MINIMA, 1, (4, 2))
 
 
-def _generate_intersect(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    sets, first, count, words, out, left = (
-        context.make_array(kind)(context, builder, value).data if hasattr(kind, "dtype") else value
-        for kind, value in zip(signature.args, arguments, strict=True)
-    )
-    word = ir.IntType(64)
-    vector = ir.VectorType(word, VECTOR)
+def _write_excess(builder: Any, arguments: Any) -> None:
+    a, b, width = arguments
+    total = cgutils.alloca_once_value(builder, ir.Constant(_DOUBLES, [0.0] * VECTOR))
+    nothing = ir.Constant(_DOUBLES, [0.0] * VECTOR)
+    with cgutils.for_range(builder, builder.sdiv(width, _number(VECTOR))) as loop:
+        at = builder.mul(loop.index, _number(VECTOR))
+        left = builder.load(_vector_at(builder, a, at, _DOUBLES), align=8)
+        right = builder.load(_vector_at(builder, b, at, _DOUBLES), align=8)
+        difference = builder.fsub(left, right)
+        positive = builder.fcmp_ordered(">", difference, nothing)
+        part = builder.select(positive, difference, nothing)
+        builder.store(builder.fadd(builder.load(total), part), total)
+    lanes = builder.load(total)
+    numbers = [builder.extract_element(lanes, ir.Constant(_INDEX, i)) for i in range(VECTOR)]
+    while len(numbers) > 1:
+        numbers = [builder.fadd(numbers[i], numbers[i + 1]) for i in range(0, len(numbers), 2)]
+    builder.ret(numbers[0])
+
+
+def _generate_excess(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kind = ir.FunctionType(_DOUBLE, [_POINTER, _POINTER, _WORD])
+    routine = _routine(builder.module, "icvi_artmap_excess", kind, _write_excess)
+    first = builder.gep(_data(context, builder, signature, arguments, 0), [arguments[1]])
+    other = _data(context, builder, signature, arguments, 2)
+    return builder.call(routine, [first, other, arguments[3]])
+
+
+@intrinsic
+def _excess(typing, a, a_at, b, width):
+    return types.float64(a, types.int64, b, types.int64), _generate_excess
+
+
+def _plain_excess(a: Any, a_at: int, b: Any, width: int) -> float:
+    return float(np.maximum(a.reshape(-1)[a_at : a_at + width] - b[:width], 0.0).sum())
+
+
+#: excess(a, a_at, b, width): the sum of max(a - b, 0) over ``width`` elements, a multiple of
+#: VECTOR, of a from ``a_at`` on and of b; added in any order.
+excess = _plain_excess if config.DISABLE_JIT else _excess
+
+
+def _write_intersect(builder: Any, arguments: Any) -> None:
+    sets, first, count, words, out, left = arguments
     nothing = ir.Constant(ir.IntType(VECTOR), 0)
-    held = cgutils.alloca_once(builder, vector)
-    n_left = cgutils.alloca_once_value(builder, ir.Constant(word, 0))
-
-    def vector_at(base: Any, at: Any) -> Any:
-        return builder.bitcast(builder.gep(base, [at]), vector.as_pointer())
+    held = cgutils.alloca_once(builder, _WORDS)
+    n_left = cgutils.alloca_once_value(builder, _number(0))
 
     def is_empty(bits: Any) -> Any:
-        some = builder.icmp_unsigned("!=", bits, ir.Constant(vector, [0] * VECTOR))
+        some = builder.icmp_unsigned("!=", bits, ir.Constant(_WORDS, [0] * VECTOR))
         return builder.icmp_unsigned("==", builder.bitcast(some, nothing.type), nothing)
 
-    with cgutils.for_range(builder, builder.sdiv(words, ir.Constant(word, VECTOR))) as group:
-        start = builder.mul(group.index, ir.Constant(word, VECTOR))
-        builder.store(ir.Constant(vector, [-1] * VECTOR), held)
+    with cgutils.for_range(builder, builder.sdiv(words, _number(VECTOR))) as group:
+        start = builder.mul(group.index, _number(VECTOR))
+        builder.store(ir.Constant(_WORDS, [-1] * VECTOR), held)
         with cgutils.for_range(builder, count) as row:
             at = builder.add(builder.load(builder.gep(first, [row.index])), start)
-            both = builder.and_(builder.load(held), builder.load(vector_at(sets, at), align=8))
+            bits = builder.load(_vector_at(builder, sets, at, _WORDS), align=8)
+            both = builder.and_(builder.load(held), bits)
             builder.store(both, held)
             with builder.if_then(is_empty(both)):
                 row.do_break()
-        builder.store(builder.load(held), vector_at(out, start), align=8)
+        builder.store(builder.load(held), _vector_at(builder, out, start, _WORDS), align=8)
         number = builder.load(n_left)
         builder.store(start, builder.gep(left, [number]))
-        one_more = builder.zext(builder.not_(is_empty(builder.load(held))), word)
+        one_more = builder.zext(builder.not_(is_empty(builder.load(held))), _WORD)
         builder.store(builder.add(number, one_more), n_left)
-    return builder.load(n_left)
+    builder.ret(builder.load(n_left))
+
+
+def _generate_intersect(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kinds = [_WORD_POINTER, _WORD_POINTER, _WORD, _WORD, _WORD_POINTER, _WORD_POINTER]
+    routine = _routine(
+        builder.module,
+        "icvi_artmap_intersect",
+        ir.FunctionType(_WORD, kinds),
+        _write_intersect,
+    )
+    passed = [
+        _data(context, builder, signature, arguments, position) if kind != _WORD else value
+        for position, (kind, value) in enumerate(zip(kinds, arguments, strict=True))
+    ]
+    return builder.call(routine, passed)
 
 
 @intrinsic
@@ -216,14 +285,16 @@ def _intersect(typing, sets, first, count, words, out, left):
     return i(sets, first, i, i, out, left), _generate_intersect
 
 
+def _plain_intersect(sets: Any, first: Any, count: int, words: int, out: Any, left: Any) -> int:
+    flat = sets.reshape(-1)
+    out[:words] = np.bitwise_and.reduce([flat[at : at + words] for at in first[:count]])
+    starts = VECTOR * np.flatnonzero(out[:words].reshape(-1, VECTOR).any(axis=1))
+    left[: len(starts)] = starts
+    return len(starts)
+
+
 #: intersect(sets, first, count, words, out, left): what the ``count`` sets have in common that
 #: begin at elements first[0], first[1], ... of ``sets``, in groups of VECTOR words. Writes the
 #: first words of those groups in which something is left to ``left`` and returns how many there
 #: are; of the others ``out`` has nothing. ``left`` needs room for every group.
 intersect = _plain_intersect if config.DISABLE_JIT else _intersect
-
-# Tiles of one target are wide enough to hide how long a sum takes; four targets leave room for two.
-add_rows = _sum(PLUS, 1, (4, 2))
-subtract_rows = _sum(MINUS, 1, (4, 2))
-subtract_rows_4 = _sum(MINUS, 4, (2,))
-add_minima = _sum(MINIMA, 1, (4, 2))

@@ -21,7 +21,7 @@ from icvi_artmap.indices import contract
 from icvi_artmap.scaling import coded_row, standardised_row
 
 #: Up to this many boxes all are looked at.
-FEW_BOXES = 32
+FEW_BOXES = 8
 #: Distances at which boxes are looked for: the first after the sample's own box, and their growth.
 NEAR, FARTHER = 0.03, 4.0
 #: In place of a number of boxes.
@@ -151,9 +151,7 @@ def commit(network, k, x_a):
     c = box.append(network.boxes, x_a)
     for i in range(k):
         network.map_field[c, i] = 1.0
-    network.members.first[c] = mem.NONE
-    network.members.held[c] = 0
-    network.members.tight[c] = True
+    mem.begin(network.members, c)
     return c
 
 
@@ -185,7 +183,7 @@ def present(data, network, labels, state, parameters, scratch, start, stop, trac
         dst = field.predict(network.map_field[c], k)
         if c != left:
             mem.leave(members, s)
-            mem.join(members, s, c)
+            mem.join(members, data, s, c, x_a)
             mem.shrink(boxes, members, data, left, x_a)
         if dst != src:
             labels[s] = dst

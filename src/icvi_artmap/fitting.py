@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.art.boxes import GROUP, make_boxes
+from icvi_artmap.art.boxes import GROUP, choose_bins, make_boxes
 from icvi_artmap.art.members import compact, make_members
 from icvi_artmap.engine import Network, Parameters, make_scratch, present
 from icvi_artmap.indices.batch import batch_state
@@ -66,7 +66,7 @@ def fit(
         data = turn(data)
     # Initialisation
     rows, labels = first_partition(data, first_boxes(centres, scaling), parameters.alpha)
-    network = _make_network(rows, labels, n_clusters)
+    network = make_network(data, rows, labels, n_clusters)
     state = index.state(data, labels, len(rows), n_clusters)
     if batch:
         state = batch_state(index, state, data, labels, network.members.category)
@@ -76,7 +76,7 @@ def fit(
     while epoch < max_epochs and not converged:
         epoch += 1
         values = np.empty(len(labels) if trace else 0)
-        network = _present_all(index, data, network, labels, state, parameters, values)
+        network = present_all(index, data, network, labels, state, parameters, values)
         merges = merge(index, state, network, data, labels)
         splits = split(index, state, network, data, labels, n_clusters)
         network = _compacted(network, MOST_EMPTY)
@@ -114,15 +114,15 @@ def _capacity(n_categories: int) -> int:
     return -(-GROWTH * n_categories // GROUP) * GROUP
 
 
-def _make_network(
-    rows: NDArray[np.float64], categories: NDArray[np.int64], n_clusters: int
+def make_network(
+    data: Data, rows: NDArray[np.float64], labels: NDArray[np.int64], n_clusters: int
 ) -> Network:
-    """The first boxes with a map field of ones."""
+    """The first boxes, one for every cluster, with a map field of ones."""
     capacity = _capacity(len(rows))
     return Network(
-        make_boxes(rows, capacity),
+        make_boxes(rows, capacity, choose_bins(data.table)),
         np.ones((capacity, n_clusters)),
-        make_members(categories.copy(), capacity),
+        make_members(labels, capacity, rows.shape[1] // 2),
     )
 
 
@@ -144,7 +144,7 @@ def _box_rows(network: Network) -> NDArray[np.float64]:
     return network.boxes.weight[:used][network.members.held[:used] > 0]
 
 
-def _present_all(
+def present_all(
     index: Index,
     data: Data,
     network: Network,
@@ -181,7 +181,7 @@ def _unchanged(before: float, after: float, tol: float) -> bool:
     return before == after or abs(after - before) <= tol
 
 
-def _in_original_order(values: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    restored = np.empty_like(values)
+def _in_original_order(values: NDArray[Any], order: NDArray[np.int64]) -> NDArray[np.int64]:
+    restored = np.empty(len(values), np.int64)
     restored[order] = values
     return restored

@@ -63,5 +63,6 @@ def first_partition(
     boxes: Boxes = make_boxes(rows, len(rows))
     labels = np.empty(len(data.table), np.int64)
     assign(data, boxes, alpha, np.empty(rows.shape[1]), 0, len(labels), labels)
-    kept, labels = np.unique(labels, return_inverse=True)
-    return rows[kept], labels.astype(np.int64)
+    kept = np.bincount(labels, minlength=len(rows)) > 0
+    np.take(np.cumsum(kept) - 1, labels, out=labels)
+    return rows[kept], labels

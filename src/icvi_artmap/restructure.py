@@ -93,7 +93,9 @@ def _candidates(network: Network, labels: NDArray[np.int64], k: int) -> NDArray[
     predicted = network.map_field[:n_categories, :k].argmax(axis=1)  # Eq:mf_pred
     predicted[network.members.held[:n_categories] == 0] = -1
     # Samples of every category in every cluster.
-    held = np.bincount(category * k + labels, minlength=n_categories * k).reshape(-1, k)
+    pair = np.multiply(category, k, dtype=np.int64)
+    pair += labels
+    held = np.bincount(pair, minlength=n_categories * k).reshape(-1, k)
     own = np.where(predicted >= 0, held[np.arange(n_categories), predicted], 0)
     prototypes = np.bincount(predicted[predicted >= 0], minlength=k)
     spread = (held > 0).sum(axis=0)

@@ -10,22 +10,26 @@ Of many boxes only a few can have the choice value of the one that a sample lies
 D <= |w| (1 - T) - α T: nearly nothing, if T is the choice of a box around x; and |w| must be at
 least α T / (1 - T), the norm of that box. So for every feature and bin there is a set of the boxes
 that begin at or below that bin and one of those that end at or above it, and for every bin of norms
-one of the boxes whose norm is no less, as bits. The boxes near x are the intersection of 2d + 1
-sets, taken GROUP boxes at a time, until nothing is left of a group.
+one of the boxes whose norm is no less, as bits. Bins of a feature hold equally many samples, so
+they are narrow where boxes are many. The boxes near x are the intersection of 2d + 1 sets, taken
+GROUP boxes at a time, until nothing is left of a group.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._jit import inline
-from icvi_artmap._simd import VECTOR, WIDTH, add_minima, aligned_zeros, intersect
+from icvi_artmap._simd import VECTOR, WIDTH, add_minima, aligned_zeros, excess, intersect
 
-#: Bins per feature.
-BINS = 64
+#: Bins per feature, and cells that a feature's range is divided into: a bin is some of them.
+BINS, CELLS = 64, 1024
+#: Samples that are looked at to choose the bins.
+BIN_SAMPLES = 20_000
 #: Boxes whose sets are intersected together, 64 to a word.
 GROUP = 64 * VECTOR
 #: Members and bins looked at together when sets are made: 1 MB.
@@ -53,6 +57,7 @@ class Boxes(NamedTuple):
     weight: NDArray[np.float64]  #: (capacity, 2d)
     component: NDArray[np.float64]  #: (2d, capacity) the same, transposed
     value: NDArray[np.float64]  #: (3, capacity) L1 norm; scratch: |x ∧ w|; scratch: Eq:FA_T
+    cells: NDArray[np.uint8]  #: (d, CELLS) bin of every cell, rising
     bins: NDArray[np.int64]  #: (capacity, 2d + 1) bins of lower corner, upper corner and norm
     sets: NDArray[np.uint64]  #: (2d + 1, BINS, capacity / 64) boxes that begin, end, are small
     found: NDArray[np.int64]  #: (capacity,) scratch: boxes near a sample
@@ -61,8 +66,24 @@ class Boxes(NamedTuple):
     first: NDArray[np.int64]  #: (2d + 1,) scratch: where the sets to intersect begin
 
 
-def make_boxes(rows: NDArray[np.float64], capacity: int) -> Boxes:
-    """Boxes from the rows of an array (C, 2d), with room for at least ``capacity``."""
+def choose_bins(table: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Bins that hold equally many of the first samples."""
+    sample = table[:BIN_SAMPLES]
+    cells = np.empty((table.shape[1], CELLS), np.uint8)
+    for f in range(table.shape[1]):
+        cell = np.clip((sample[:, f] * CELLS).astype(np.int64), 0, CELLS - 1)
+        below = np.cumsum(np.bincount(cell, minlength=CELLS)) - 1
+        cells[f] = np.maximum(below, 0) * BINS // len(sample)
+    return cells
+
+
+def make_boxes(
+    rows: NDArray[np.float64], capacity: int, cells: NDArray[np.uint8] | None = None
+) -> Boxes:
+    """Boxes from the rows of an array (C, 2d), with room for at least ``capacity``.
+
+    ``cells``: from :func:`choose_bins`; without it all bins are equally wide.
+    """
     n_boxes, width = rows.shape
     d = width // 2
     capacity = -(-capacity // GROUP) * GROUP
@@ -71,10 +92,15 @@ def make_boxes(rows: NDArray[np.float64], capacity: int) -> Boxes:
     value = aligned_zeros((3, capacity))
     for f in range(width):  # one after the other, as the kernels add
         value[NORM, :n_boxes] += rows[:, f]
-    corners = np.hstack([rows[:, :d], 1.0 - rows[:, d:], value[NORM, :n_boxes, None] / d])
+    if cells is None:
+        cells = np.tile((np.arange(CELLS) * BINS // CELLS).astype(np.uint8), (d, 1))
     bins = np.full((capacity, width + 1), NOWHERE_ENDS, np.int64)
     bins[:, :d] = NOWHERE_BEGINS
-    bins[:n_boxes] = np.clip((corners * BINS).astype(np.int64), 0, BINS - 1)
+    for first, corner in ((0, rows[:, :d]), (d, 1.0 - rows[:, d:])):
+        cell = np.clip((corner * CELLS).astype(np.int64), 0, CELLS - 1)
+        bins[:n_boxes, first : first + d] = cells[np.arange(d), cell]
+    missing = np.sqrt(np.maximum(1.0 - value[NORM, :n_boxes] / d, 0.0))
+    bins[:n_boxes, width] = BINS - 1 - (missing * (BINS - 1)).astype(np.int64)
     component = aligned_zeros((width, capacity))
     component[:, :n_boxes] = rows.T
     sets = aligned_zeros((width + 1, BINS, capacity // 64), np.uint64)
@@ -93,6 +119,7 @@ def make_boxes(rows: NDArray[np.float64], capacity: int) -> Boxes:
         weight=weight,
         component=component,
         value=value,
+        cells=cells,
         bins=bins,
         sets=sets,
         found=np.zeros(capacity, np.int64),
@@ -138,19 +165,27 @@ def first_best(boxes):
 
 
 @inline
-def _bin(position):
-    return min(max(int(position * BINS), 0), BINS - 1)
+def _bin(boxes, f, position):
+    """Bin of a position in feature f."""
+    return np.int64(boxes.cells[f, min(max(int(position * CELLS), 0), CELLS - 1)])
 
 
 @inline
-def _within(weight, x, reach):
-    """Whether the L1 distance of x to a box is at most ``reach``."""
-    distance = 0.0
-    for component in range(x.shape[0]):
-        distance += max(weight[component] - x[component], 0.0)
-        if distance > reach:
-            return False
-    return True
+def _norm_bin(share):
+    """Bin of a norm, as a share of d: the narrower, the nearer to 1, where most boxes are."""
+    missing = math.sqrt(min(max(1.0 - share, 0.0), 1.0))
+    return BINS - 1 - int(missing * (BINS - 1))
+
+
+@inline
+def _within(boxes, c, x, reach):
+    """Whether the L1 distance of x to box c is at most ``reach``."""
+    width = x.shape[0]
+    whole = width // VECTOR * VECTOR
+    distance = excess(boxes.weight, c * width, x, whole)
+    for component in range(whole, width):
+        distance += max(boxes.weight[c, component] - x[component], 0.0)
+    return distance <= reach
 
 
 @inline
@@ -164,10 +199,10 @@ def find_near(boxes, x, own, distance, smallest, alpha, most):
     width, near, first = x.shape[0], boxes.near, boxes.first
     d, reach, least_norm = width // 2, distance + MARGIN, smallest - MARGIN
     words, row = -(-boxes.used[0] // GROUP) * (GROUP // 64), boxes.sets.shape[2]
-    first[0] = (BINS * width + _bin(least_norm / d)) * row
+    first[0] = (BINS * width + _norm_bin(least_norm / d)) * row
     for f in range(d):
-        first[2 * f + 1] = (BINS * f + _bin(x[f] + reach)) * row
-        first[2 * f + 2] = (BINS * (d + f) + _bin(x[f] - reach)) * row
+        first[2 * f + 1] = (BINS * f + _bin(boxes, f, x[f] + reach)) * row
+        first[2 * f + 2] = (BINS * (d + f) + _bin(boxes, f, x[f] - reach)) * row
     groups = intersect(boxes.sets, first, width + 1, words, near, boxes.left)
     near[own // 64] &= ~(_ONE << np.uint64(own % 64))
     boxes.found[0] = own
@@ -180,7 +215,7 @@ def find_near(boxes, x, own, distance, smallest, alpha, most):
                 position = ((rest ^ others) * _DE_BRUIJN) >> _TOP
                 c = 64 * word + _POSITION[np.int64(position)]
                 rest = others
-                if boxes.value[NORM, c] >= least_norm and _within(boxes.weight[c], x, reach):
+                if boxes.value[NORM, c] >= least_norm and _within(boxes, c, x, reach):
                     if count == most:
                         return TOO_MANY
                     choice_of(boxes, c, x, alpha)
@@ -215,20 +250,24 @@ def note(boxes, c):
         boxes.component[component, c] = boxes.weight[c, component]
     boxes.value[NORM, c] = norm
     for f in range(d):
-        _place(boxes, c, f, _bin(boxes.weight[c, f]))
-        _place(boxes, c, d + f, _bin(1.0 - boxes.weight[c, d + f]))
-    _place(boxes, c, width, _bin(norm / d))
+        _place(boxes, c, f, _bin(boxes, f, boxes.weight[c, f]))
+        _place(boxes, c, d + f, _bin(boxes, f, 1.0 - boxes.weight[c, d + f]))
+    _place(boxes, c, width, _norm_bin(norm / d))
 
 
 @inline
 def learn(boxes, c, x, beta):
     """Eq:FA_learn. Returns whether the box has changed."""
-    changed = False
+    changed, outside, weight = False, 0, boxes.weight[c]
     for component in range(x.shape[0]):
-        old = boxes.weight[c, component]
+        outside += x[component] < weight[component]
+    if beta == 1.0 and outside == 0:
+        return False
+    for component in range(x.shape[0]):
+        old = weight[component]
         new = (1.0 - beta) * old + beta * min(x[component], old)
         if new != old:
-            boxes.weight[c, component] = new
+            weight[component] = new
             changed = True
     if changed:
         note(boxes, c)

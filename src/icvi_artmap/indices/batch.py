@@ -26,7 +26,7 @@ class BatchState(NamedTuple):
     trial: Any  #: state of the index for a trial
     data: Data
     labels: NDArray[np.int64]  #: the fit's own labels
-    category: NDArray[np.int64]  #: and categories
+    category: NDArray[np.int32]  #: and categories
     changed: NDArray[np.int64]  #: (N,) labels of a trial
     scratch: NDArray[np.float64]
     waiting: mom.Waiting
@@ -116,7 +116,7 @@ def batch_state(
     kept: Any,
     data: Data,
     labels: NDArray[np.int64],
-    category: NDArray[np.int64],
+    category: NDArray[np.int32],
 ) -> BatchState:
     """A batch twin of the state ``kept``; labels and categories are the fit's own arrays."""
     moments = kept.moments

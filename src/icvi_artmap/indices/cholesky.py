@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from icvi_artmap._jit import inline
+from icvi_artmap._jit import inline, shared
 from icvi_artmap._simd import WIDTH, add_rows, subtract_rows, subtract_rows_4
 
 #: Components per block.
@@ -25,7 +25,7 @@ def padded(d: int) -> int:
     return -(-d // BLOCK) * BLOCK
 
 
-@inline
+@shared
 def load(a, scatter, divisor, delta):
     """``a`` = scatter / divisor + delta I, upper triangle."""
     d, weight = scatter.shape[0], 1.0 / divisor
@@ -36,7 +36,7 @@ def load(a, scatter, divisor, delta):
         target[0] += delta
 
 
-@inline
+@shared
 def eliminate(a, start, stop):
     """Rows ``start`` to ``stop`` - 1 of the factorisation A = UᵀU of the upper triangle, in place.
 
@@ -59,7 +59,7 @@ def eliminate(a, start, stop):
     return logdet
 
 
-@inline
+@shared
 def invert_blocks(a, d, row):
     """Replace every diagonal block of U by its inverse W, zero below. ``row``: scratch (BLOCK,).
 
@@ -79,7 +79,7 @@ def invert_blocks(a, d, row):
                 target[r] = row[r] * inverse
 
 
-@inline
+@shared
 def quadratic(a, x, mean, u, z, first, q, limit):
     """uᵀA⁻¹u, u = x - mean, from a factor with inverted blocks.
 

@@ -17,8 +17,9 @@ the data are turned to their principal axes, where the first components tell clu
 determinants do not notice.
 
 What removing gains is bounded by the adding factor, so that the removing one is needed only where
-some other cluster may win. As S/(n-2) >= S/n, its q is no larger; and ln|tS + δI| is convex in
-ln t, so its values at t = 1/n and 1/(n-1), which are known, bound the one at 1/(n-2) from below.
+another cluster costs about as much. As S/n <= S/(n-2) <= S/n × n/(n-2), the two q differ by no more
+than that factor; and as ln|tS + δI| is convex in ln t and concave in t, its values at t = 1/n and
+1/(n-1), which are known, bound the one at 1/(n-2) from both sides.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap import moments as mom
-from icvi_artmap._jit import inline
+from icvi_artmap._jit import inline, shared
 from icvi_artmap._simd import WIDTH, add_rows, aligned_zeros
 from icvi_artmap.indices import cholesky
 from icvi_artmap.indices.contract import RESOLUTION, Index, implement
@@ -47,8 +48,6 @@ LN2_PER_BIT = math.log(2.0) / 2.0**52
 BITS_OF_ONE = 1023 << 52
 #: Slack for the rounding of that bound.
 BOUND_SLACK = 1e-9
-#: A log-determinant is taken from the lemma if 1 - n q/((n-1)(n-2)) is above this.
-SAFE_SHARE = 0.01
 #: So many pivots are multiplied before their logarithm is taken.
 LOG_EVERY = 8
 #: Above this exp overflows.
@@ -67,8 +66,8 @@ class Factors(NamedTuple):
 class Lanes(NamedTuple):
     """The first m components of L⁻¹ of all adding factors, clusters innermost, kp = k padded.
 
-    Adding costs base + weight ln(y), y = 1 + q rate; removing gains no more than
-    base - weight ln(1 - q rate).
+    Adding costs base + weight ln(y), y = 1 + q rate; removing gains no more and no less than
+    base - weight ln(1 - q rate), with a base and a rate for each of the two.
     """
 
     inverse: NDArray[np.float64]  #: (m, m kp) column c of L⁻¹ for all rows and clusters
@@ -80,7 +79,7 @@ class Lanes(NamedTuple):
     y: NDArray[np.float64]  #: (kp,) scratch
     bits: NDArray[np.int64]  #: (kp,) y read as integers
     adding: NDArray[np.float64]  #: (3, kp) base, weight, rate
-    removing: NDArray[np.float64]  #: (3, kp) base, weight, rate
+    removing: NDArray[np.float64]  #: (5, kp) weight, most: base, rate, least: base, rate
 
 
 class NIState(NamedTuple):
@@ -128,7 +127,7 @@ def make_state(moments: Moments, total: Moments) -> NIState:
             y=y,
             bits=y.view(np.int64),
             adding=aligned_zeros((3, lanes)),
-            removing=aligned_zeros((3, lanes)),
+            removing=aligned_zeros((5, lanes)),
         ),
         matrix=aligned_zeros((side, side)),
         scratch=aligned_zeros(side),
@@ -186,21 +185,21 @@ def _set_laws(lanes, i, n, d, logdet, term, total):
     lanes.adding[0, i] = p * (0.5 * logdet - math.log(p)) - term
     lanes.adding[1, i] = 0.5 * p
     lanes.adding[2, i] = 1.0 / (n + 1)
+    law, p = lanes.removing, (n - 1) / total
+    law[0, i] = 0.5 * p
     if n <= 2:
-        lanes.removing[0, i] = np.inf
-        lanes.removing[1, i] = 0.0
-        lanes.removing[2, i] = 0.0
+        law[1, i], law[3, i] = np.inf, -np.inf
         return
     value = 2.0 * (term * total / n + math.log(n / total))  # ln|S/(n-1) + δI|
+    step, slack = max(value - logdet, 0.0), BOUND_SLACK * p * d
     # ln((n-1)/(n-2)) / ln(n/(n-1)) >= (n - 0.5) / (n - 1.5), as artanh(x) / x rises with x.
-    removing = value + max(value - logdet, 0.0) * (n - 0.5) / (n - 1.5)
-    p = (n - 1) / total
-    lanes.removing[0, i] = term - p * (0.5 * removing - math.log(p)) + BOUND_SLACK * p * d
-    lanes.removing[1, i] = 0.5 * p
-    lanes.removing[2, i] = n / ((n - 1.0) * (n - 2.0)) * (1.0 + BOUND_SLACK)
+    law[1, i] = term - p * (0.5 * (value + step * (n - 0.5) / (n - 1.5)) - math.log(p)) + slack
+    law[2, i] = n / ((n - 1.0) * (n - 2.0)) * (1.0 + BOUND_SLACK)
+    law[3, i] = term - p * (0.5 * (value + step * n / (n - 2.0)) - math.log(p)) - slack
+    law[4, i] = (1.0 - BOUND_SLACK) / (n - 1.0)
 
 
-@inline
+@shared
 def _renew_adding(moments, adding, lanes, i, delta, term, total, block):
     """Factor S/n + δI and what a trial needs of it."""
     a, n, d = adding.factor[i], moments.n[i], moments.mean.shape[1]
@@ -226,35 +225,28 @@ def _renew_all(state):
             _renew_adding(m, adding, lanes, i, state.delta, state.term[i], state.n, state.block)
 
 
-@inline
-def _removal(state, src, x):
-    """1 - n q/((n-1)(n-2)) of the lemma, x leaving src (n >= 3); renews the factor if need be."""
-    m, removing = state.moments, state.removing
-    a, n, d = removing.factor[src], float(m.n[src]), m.mean.shape[1]
-    if removing.logdet[src] == STALE:
-        cholesky.load(a, m.scatter[src], n - 2.0, state.delta)
-        removing.logdet[src] = cholesky.eliminate(a, FIRST, d)
-        cholesky.invert_blocks(a, d, state.block)
-    q = cholesky.quadratic(a, x, m.mean[src], state.scratch, state.z, FIRST, 0.0, np.inf)
-    return 1.0 - n / ((n - 1.0) * (n - 2.0)) * q
-
-
-@inline
+@shared
 def _removal_gain(state, src, x):
     """Fall of the index when x leaves src, by the lemma.
 
     1 - n q/((n-1)(n-2)) is bounded below by |δI| / |S/(n-2) + δI|: that holds it positive whatever
     the rounding.
     """
-    n = state.moments.n[src]
-    if n == 1:
+    m, removing, d = state.moments, state.removing, state.moments.mean.shape[1]
+    n, logdet = float(m.n[src]), d * math.log(state.delta)
+    if n == 1.0:
         return state.term[src]
-    logdet = state.moments.mean.shape[1] * math.log(state.delta)
-    if n > 2:
-        share = _removal(state, src, x)
+    if n > 2.0:
+        a = removing.factor[src]
+        if removing.logdet[src] == STALE:
+            cholesky.load(a, m.scatter[src], n - 2.0, state.delta)
+            removing.logdet[src] = cholesky.eliminate(a, FIRST, d)
+            cholesky.invert_blocks(a, d, state.block)
+        q = cholesky.quadratic(a, x, m.mean[src], state.scratch, state.z, FIRST, 0.0, np.inf)
+        share = 1.0 - n / ((n - 1.0) * (n - 2.0)) * q
         if share > 0.0:
-            logdet = max(state.removing.logdet[src] + math.log(share), logdet)
-    return state.term[src] - _term(n - 1, logdet, state.n)
+            logdet = max(removing.logdet[src] + math.log(share), logdet)
+    return state.term[src] - _term(n - 1.0, logdet, state.n)
 
 
 @inline
@@ -297,42 +289,61 @@ def _adding_q(state, x, i, limit):
 
 
 @inline
-def _gain_bound(state, x, src):
-    """No less than what removing x from src gains."""
-    m, law = state.lanes.inverse.shape[0], state.lanes.removing
-    base, weight, rate = law[0, src], law[1, src], law[2, src]
-    if base == np.inf:
-        return base
-    q = state.lanes.q[src]
+def _most_gained(state, src, q):
+    """No less than what removing from src gains, if the q of adding is no more than ``q``."""
+    law = state.lanes.removing
+    share = 1.0 - q * law[2, src]
+    return law[1, src] - law[0, src] * math.log(share) if share > 0.0 else np.inf
+
+
+@inline
+def _least_gained(state, src, q):
+    """No more than what removing from src gains, if the q of adding is no less than ``q``."""
+    law = state.lanes.removing
+    share = 1.0 - q * law[4, src]
+    return law[3, src] - law[0, src] * math.log(share) if share > 0.0 else -np.inf
+
+
+@inline
+def _bounded_q(state, x, i):
+    """No less than the q of adding x to cluster i, from what the lanes have."""
+    m, q = state.lanes.inverse.shape[0], state.lanes.q[i]
     if m < x.shape[0]:
-        a, mean, u, z, q = _parts(state, src)
+        a, mean, u, z, q = _parts(state, i)
         q = cholesky.bounded_quadratic(a, x, mean, u, z, m, q, state.delta)
-    share = 1.0 - q * rate
-    return base - weight * math.log(share) if share > 0.0 else np.inf
+    return q
 
 
 @inline
 def trial_moves(state, s, x, src, out):
     """Fall of the index for every target; for one that cannot win, a bound of it."""
-    lanes, k = state.lanes, state.moments.size[0]
+    lanes, k, unknown = state.lanes, state.moments.size[0], True
     resolution = RESOLUTION * max(1.0, abs(state.total[0]))
     _renew_all(state)
     _sum_lanes(lanes, x)
-    gain, exact = _gain_bound(state, x, src), False
     base, weight, rate = lanes.adding[0], lanes.adding[1], lanes.adding[2]
+    gain, least_gain, best = _most_gained(state, src, _bounded_q(state, x, src)), -np.inf, np.inf
     least = gain + 2.0 * resolution  # a target must cost no more than this to win
     for i in range(k):
         cost = base[i] + weight[i] * (LN2_PER_BIT * (lanes.bits[i] - BITS_OF_ONE) - BOUND_SLACK)
         if cost <= least and i != src:
-            if not exact:
-                gain, exact = _removal_gain(state, src, x), True
+            if unknown:
+                q, unknown = _adding_q(state, x, src, np.inf), False
+                gain, least_gain = _most_gained(state, src, q), _least_gained(state, src, q)
                 least = gain + 2.0 * resolution
             if cost <= least:
                 most = (least - base[i]) / weight[i]
                 limit = math.expm1(most) / rate[i] if most < LOG_HUGE else np.inf
                 cost = base[i] + weight[i] * math.log1p(_adding_q(state, x, i, limit) * rate[i])
+                best = min(best, cost)
                 least = min(least, cost + 2.0 * resolution)
-        out[i] = gain - cost
+        out[i] = -cost
+    if best < least_gain - 2.0 * resolution:
+        gain = least_gain
+    elif best <= gain + 2.0 * resolution:
+        gain = _removal_gain(state, src, x)
+    for i in range(k):
+        out[i] += gain
     out[src] = 0.0
     if state.moments.n[src] == 1 and k == 2:
         out[1 - src] = -np.inf
@@ -341,25 +352,18 @@ def trial_moves(state, s, x, src, out):
 
 @inline
 def move(state, x, src, dst):
-    """The log-determinants by the lemma, except where that loses digits."""
+    """The log-determinant of dst by the lemma; that of src anew, where the lemma loses digits."""
     m, adding, u, z = state.moments, state.adding, state.scratch, state.z
     _renew_all(state)
     q = cholesky.quadratic(adding.factor[dst], x, m.mean[dst], u, z, FIRST, 0.0, np.inf)
     added = adding.logdet[dst] + math.log1p(q / (m.n[dst] + 1))
-    share, whole = 0.0, 0.0
-    if m.n[src] > 2:
-        share = _removal(state, src, x)
-        whole = state.removing.logdet[src]
     mom.remove(m, src, x, u)
     mom.add(m, dst, x, u)
     _set_logdet(state, dst, added)
-    if share > SAFE_SHARE:
-        _set_logdet(state, src, whole + math.log(share))
-    else:
-        _set_logdet(state, src, _logdet(state.matrix, m.scatter[src], m.n[src], state.delta))
+    _set_logdet(state, src, _logdet(state.matrix, m.scatter[src], m.n[src], state.delta))
 
 
-@inline
+@shared
 def _load_changed(matrix, scatter, other, sign, weight, u, n, delta, start, stop):
     """matrix = (S + sign × S_other + weight uuᵀ) / (n - 1) + δI, rows ``start`` to ``stop`` - 1."""
     d, scale = scatter.shape[0], 1.0 / (n - 1.0)

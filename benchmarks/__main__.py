@@ -1,0 +1,70 @@
+"""Run the suites and write docs/benchmarks.md: python -m benchmarks [--quick] [--only SUITE ...]
+
+The data folder is ../shared/data beside the checkout, or ICVI_ARTMAP_DATA; without it the paper's
+sets are replaced by generated ones of the same family, and named so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import common, compile_time, fits, growth, incremental, memory, peers
+
+HEAD = """# Benchmarks
+
+Made by `{command}` in {minutes:.0f} minutes; do not edit. Ours and the peer take turns in one
+process, one thread each, compiling excluded. The machine is noisy: ratios tell more than seconds.
+
+{machine}.
+"""
+
+SUITES: dict[str, Callable[[str, Path], str]] = {
+    "fits": lambda sizes, _: fits.run(getattr(fits, sizes)),
+    "incremental": lambda sizes, folder: incremental.run(getattr(incremental, sizes), folder),
+    "growth": lambda sizes, folder: growth.run(getattr(growth, sizes), folder),
+    "memory": lambda sizes, _: memory.run(getattr(memory, sizes)),
+    "peers": lambda sizes, _: peers.run(getattr(peers, sizes)),
+    "compile": lambda sizes, _: compile_time.run(getattr(compile_time, sizes)),
+}
+
+
+def write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    draft = path.with_suffix(".part")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, under 5 minutes")
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")
+    parser.add_argument("--only", nargs="+", choices=SUITES, default=list(SUITES))
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs")
+    chosen = parser.parse_args(arguments)
+    sizes = "SMOKE" if chosen.smoke else "QUICK" if chosen.quick else "FULL"
+    pictures = chosen.out / "images"
+    pictures.mkdir(parents=True, exist_ok=True)
+    start = time.perf_counter()
+    common.compile_kernels()
+    sections = []
+    for name in chosen.only:
+        begin = time.perf_counter()
+        sections.append(SUITES[name](sizes, pictures))
+        print(f"{name}: {time.perf_counter() - begin:.0f} s\n\n{sections[-1]}", flush=True)
+    options = "" if sizes == "FULL" else f" --{sizes.lower()}"
+    if len(chosen.only) < len(SUITES):
+        options += f" --only {' '.join(chosen.only)}"
+    head = HEAD.format(
+        command=f"python -m benchmarks{options}",
+        minutes=(time.perf_counter() - start) / 60,
+        machine=common.machine(),
+    )
+    write(chosen.out / "benchmarks.md", "\n".join([head, *sections]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""The benchmark suites run, at sizes that measure nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+
+def test_suites_write_their_page(tmp_path: Path) -> None:
+    checkout = Path(__file__).resolve().parents[1]
+    command = [sys.executable, "-m", "benchmarks", "--smoke", "--out", str(tmp_path)]
+    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
+    for heading in ("Whole fits", "Incremental", "Growth", "Memory", "artlib", "Compiling"):
+        assert f"## {heading}" in page
+    assert (tmp_path / "images" / "incremental.png").stat().st_size > 10_000
+    assert (tmp_path / "images" / "growth.png").stat().st_size > 10_000
