@@ -4,7 +4,7 @@ A factor U (upper, A = UᵀU) is stored by rows. Row c of U is column c of L = U
 L z = u runs along contiguous memory, a block of BLOCK components at a time. The diagonal blocks are
 stored inverted, which turns the chain of dependent steps inside a block into independent sums.
 Arrays are padded to a multiple of BLOCK with zeros, which add nothing; below the diagonal a block
-holds what happens to be there, and nobody looks.
+holds numbers that mean nothing, and nobody looks.
 """
 
 from __future__ import annotations
@@ -25,6 +25,14 @@ def padded(d: int) -> int:
     return -(-d // BLOCK) * BLOCK
 
 
+@inline
+def clear_left(a, f):
+    """Zero what row f has of its diagonal block left of the diagonal, or it would grow."""
+    left = a[f, f // BLOCK * BLOCK :]
+    for g in range(f % BLOCK):
+        left[g] = 0.0
+
+
 @shared
 def load(a, scatter, divisor, delta):
     """``a`` = scatter / divisor + delta I, upper triangle."""
@@ -34,6 +42,7 @@ def load(a, scatter, divisor, delta):
         for g in range(d - f):
             target[g] = weight * source[g]
         target[0] += delta
+        clear_left(a, f)
 
 
 @shared

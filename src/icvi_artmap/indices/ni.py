@@ -373,6 +373,7 @@ def _load_changed(matrix, scatter, other, sign, weight, u, n, delta, start, stop
         for g in range(d - f):
             row[g] = (row_s[g] + sign * row_o[g] + weighted * tail[g]) * scale
         row[0] = max(row[0], 0.0) + delta
+        cholesky.clear_left(matrix, f)
 
 
 @inline
