@@ -1,0 +1,76 @@
+"""Boxes stay those of their samples while samples come and go (Eq:shrinkage)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import njit
+
+from icvi_artmap.art import boxes as box
+from icvi_artmap.art import members as mem
+from icvi_artmap.scaling import coded_row, plain_data
+
+pytestmark = pytest.mark.nojit
+
+
+@njit
+def go(data, boxes, members, s, c, x):
+    """Sample s leaves its category for c."""
+    left = members.category[s]
+    coded_row(data, s, x)
+    box.learn(boxes, c, x, 1.0)
+    mem.leave(members, s)
+    mem.join(members, data, s, c, x)
+    mem.shrink(boxes, members, data, left, x)
+
+
+def spanned(table: np.ndarray, category: np.ndarray, c: int) -> np.ndarray:
+    """The AND of the complement coded samples of a category."""
+    own = table[category == c]
+    return np.hstack([own.min(axis=0), (1.0 - own).min(axis=0)])
+
+
+@pytest.mark.parametrize("kind", ["continuous", "grid"])
+@pytest.mark.parametrize("n_features", [2, 70])  # with a reserve for every bound, and without
+def test_boxes_are_those_of_their_samples(kind: str, n_features: int) -> None:
+    rng = np.random.default_rng(0)
+    n_samples, k = 120, 3
+    table = rng.random((n_samples, n_features))
+    if kind == "grid":
+        table = np.round(table, 1)
+    labels = rng.integers(0, k, n_samples)
+    data = plain_data(table, np.ones(n_features), np.zeros(n_features))
+    centres = np.hstack([np.full((k, n_features), 0.5), np.full((k, n_features), 0.5)])
+    boxes = box.make_boxes(centres, 64, box.choose_bins(table))
+    members = mem.make_members(labels, len(boxes.found), n_features)
+    x = np.empty(2 * n_features)
+    touched = set()
+    # A category is emptied and filled again and again, its most extreme samples first.
+    for step in range(600):
+        source = step // 60 % k
+        own = np.flatnonzero(members.category == source)
+        if len(own) < 2:
+            continue
+        s = own[table[own, 0].argmin()] if step % 2 else rng.choice(own)
+        target = (source + 1 + step % (k - 1)) % k
+        go(data, boxes, members, int(s), target, x)
+        touched.add(source)
+        for c in touched:
+            expected = spanned(table, members.category, c)
+            np.testing.assert_array_equal(boxes.weight[c], expected)
+            np.testing.assert_array_equal(boxes.component[:, c], expected)
+    assert touched == set(range(k))
+    for c in range(k):
+        assert members.held[c] == np.count_nonzero(members.category == c)
+
+
+def test_bins_rise_and_hold_equally_many_samples() -> None:
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rng.beta(2, 9, 50_000), np.zeros(50_000), rng.random(50_000)])
+    cells = box.choose_bins(table)
+    assert cells.max() == box.BINS - 1
+    assert (np.diff(cells.astype(int), axis=1) >= 0).all()
+    cell = (table[: box.BIN_SAMPLES] * box.CELLS).astype(int)
+    for f in (0, 2):
+        share = np.bincount(cells[f, cell[:, f]], minlength=box.BINS) / box.BIN_SAMPLES
+        assert share.max() < 2.0 / box.BINS

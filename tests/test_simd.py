@@ -1,0 +1,110 @@
+"""The spelled-out loops equal plain NumPy, wherever in the arrays they work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import njit
+
+from icvi_artmap._simd import (
+    CACHE_LINE,
+    VECTOR,
+    WIDTH,
+    add_minima,
+    add_rows,
+    aligned_zeros,
+    excess,
+    intersect,
+    subtract_rows,
+    subtract_rows_4,
+)
+
+pytestmark = pytest.mark.nojit
+
+
+@njit
+def call(kind, y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width):
+    if kind == 0:
+        add_rows(
+            y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width
+        )
+    elif kind == 1:
+        subtract_rows(
+            y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width
+        )
+    elif kind == 2:
+        subtract_rows_4(
+            y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width
+        )
+    else:
+        add_minima(
+            y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width
+        )
+
+
+@njit
+def call_intersect(sets, first, count, words, out, left):
+    return intersect(sets, first, count, words, out, left)
+
+
+@njit
+def call_excess(a, a_at, b, width):
+    return excess(a, a_at, b, width)
+
+
+@pytest.mark.parametrize("kind", range(4))
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_over_rows(kind: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    count, width = int(rng.integers(0, 9)), WIDTH * int(rng.integers(1, 6))
+    n_targets = 4 if kind == 2 else 1
+    rows = rng.normal(size=(count + 2, width + 3))
+    coef = rng.normal(size=(count + 2, 7))
+    y = rng.normal(size=(n_targets + 1, width + 5))
+    expected = y.copy()
+    for t in range(n_targets):
+        target = expected[t, 2 : 2 + width]
+        for c in range(count):
+            row, factor = rows[c + 1, 3 : 3 + width], coef[c, 2 + t]
+            if kind == 3:
+                target += np.minimum(factor, row)
+            else:
+                target += factor * row if kind == 0 else -factor * row
+    call(kind, y, 2, width + 5, rows, width + 6, width + 3, coef, 2, 7, count, width)
+    np.testing.assert_allclose(y, expected, rtol=1e-13, atol=1e-13)
+    if kind == 3:
+        np.testing.assert_array_equal(y, expected)
+
+
+@pytest.mark.parametrize("density", [0.3, 0.8, 0.99])
+def test_intersections(density: float) -> None:
+    rng = np.random.default_rng(0)
+    words, n_sets = 5 * VECTOR, 6
+    bits = rng.random((n_sets, 64 * words)) < density
+    sets = np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
+    first = np.array([3, 0, 5, 1], np.int64) * words
+    out, left = np.zeros(words, np.uint64), np.full(words // VECTOR, -1, np.int64)
+    n_left = call_intersect(sets, first, 4, words, out, left)
+    expected = sets[3] & sets[0] & sets[5] & sets[1]
+    groups = np.flatnonzero(expected.reshape(-1, VECTOR).any(axis=1))
+    np.testing.assert_array_equal(left[:n_left], VECTOR * groups)
+    for start in left[:n_left]:
+        part = slice(start, start + VECTOR)
+        np.testing.assert_array_equal(out[part], expected[part])
+
+
+def test_excess() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(3, 2 * VECTOR)), rng.normal(size=2 * VECTOR)
+    expected = np.maximum(a[1] - b, 0.0).sum()
+    assert call_excess(a, 2 * VECTOR, b, 2 * VECTOR) == pytest.approx(expected, rel=1e-14)
+    assert call_excess(a, 0, b, 0) == 0.0
+
+
+@pytest.mark.parametrize("shape", [3, (2, 5), (4, 1, 3)])
+def test_aligned_zeros(shape: int | tuple[int, ...]) -> None:
+    array = aligned_zeros(shape)
+    assert array.ctypes.data % CACHE_LINE == 0
+    assert array.flags.c_contiguous
+    assert array.flags.writeable
+    np.testing.assert_array_equal(array, np.zeros(shape))
