@@ -176,7 +176,7 @@ class Walk:
     def check_trial_merges(self) -> None:
         scores = np.full((self.k, self.k), np.nan)
         for i in range(self.k - 1):
-            trial_merges(self.state, i, scores[i])
+            self.index.trial_merges(self.state, i, scores[i])
         now = self.expected()
         for i, j in combinations(range(self.k), 2):
             expected = self.expected(np.where(self.labels == j, i, self.labels))
@@ -191,13 +191,8 @@ class Walk:
         mom.from_labels(parts, self.data, np.where(leaves, 0, -1))
         scores, row = np.empty(1), np.zeros(1, np.int64)
         cluster = np.array([i], np.int64)
-        restructure.trial_changes(self.state, -1, scores, parts, row, row, cluster, scores)
+        self.index.trial_splits(self.state, parts, row, row, cluster, scores)
         assert_score(self.name, scores[0], self.expected(np.where(leaves, self.k, self.labels)))
-
-
-def trial_merges(state: Any, i: int, out: np.ndarray) -> None:
-    none = np.empty(0, np.int64)
-    restructure.trial_changes(state, i, out, state.moments, none, none, none, out)
 
 
 def row_of(m: mom.Moments, i: int) -> mom.Moments:
@@ -365,7 +360,7 @@ def test_two_clusters_are_never_better_as_one(name: str) -> None:
     walk = Walk(name, make_data("normal", 20, 2, 0), np.arange(20) % 2)
     scores = np.full((2, 2), np.nan)
     for i in range(walk.k - 1):
-        trial_merges(walk.state, i, scores[i])
+        walk.index.trial_merges(walk.state, i, scores[i])
     assert scores[0, 1] < walk.index.score(walk.state)
 
 

@@ -25,9 +25,7 @@ pytestmark = pytest.mark.nojit
 @njit
 def call(kind, y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width):
     if kind == 0:
-        add_rows(
-            y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width
-        )
+        add_rows(y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width)
     elif kind == 1:
         subtract_rows(
             y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width

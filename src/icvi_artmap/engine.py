@@ -169,7 +169,8 @@ def present(data, network, labels, state, parameters, scratch, start, stop, trac
             return s
         norm = coded_row(data, s, x_a)
         standardised_row(data, s, x_b)
-        src, left, k = labels[s], members.category[s], m.size[0]
+        # int64, as every other number of a box: a function is compiled anew for another type.
+        src, left, k = labels[s], np.int64(members.category[s]), m.size[0]
         y = field.ALL
         if k > 1:
             resolution = contract.trial_moves(state, s, x_b, src, scratch.trial)

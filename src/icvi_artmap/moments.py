@@ -23,8 +23,6 @@ from icvi_artmap.scaling import Data, standardised_row
 
 #: A compactness may have lost this part of itself before it is computed anew.
 DRIFT_LIMIT = 1e-10
-#: Samples added to a scatter matrix in one go.
-TOGETHER = 4
 #: Relative rounding of one update.
 UPDATE_LOSS = 2.3e-16
 
@@ -217,55 +215,20 @@ def split(m, i, other, j, u):
     _wear(m, i, before)
 
 
-class Waiting(NamedTuple):
-    """Samples that wait, centred, until there are TOGETHER to add to the scatter of a cluster."""
-
-    held: NDArray[np.int64]  #: (k,)
-    rows: NDArray[np.float64]  #: (k, TOGETHER, d), or (k, TOGETHER, 0) without scatter
-
-
-def make_waiting(m: Moments) -> Waiting:
-    """Room for the samples of every cluster of ``m``."""
-    k, _, d = m.scatter.shape
-    return Waiting(np.zeros(k, np.int64), np.empty((k, TOGETHER, d)))
-
-
-@inline
-def _add_waiting(m, i, waiting):
-    """S += the sum of uuᵀ over the rows that wait, upper triangle."""
-    d, rows = m.scatter.shape[1], waiting.rows[i]
-    for t in range(waiting.held[i], TOGETHER):
-        for f in range(d):
-            rows[t, f] = 0.0
-    for f in range(d):
-        row, t0, t1, t2, t3 = (
-            m.scatter[i, f, f:],
-            rows[0, f:],
-            rows[1, f:],
-            rows[2, f:],
-            rows[3, f:],
-        )
-        u0, u1, u2, u3 = t0[0], t1[0], t2[0], t3[0]
-        for g in range(d - f):
-            row[g] += u0 * t0[g] + u1 * t1[g] + u2 * t2[g] + u3 * t3[g]
-    waiting.held[i] = 0
-
-
 def from_labels(m: Moments, data: Data, labels: NDArray[np.int64], only: int = -1) -> None:
     """Moments of the clusters of ``labels`` from the samples themselves.
 
     Samples with a negative label are left out. ``only``: the one cluster to compute, or -1 for all
     ``size[0]`` of them.
     """
-    sum_samples(m, data, labels, only, np.empty(m.mean.shape[1]), make_waiting(m))
+    sum_samples(m, data, labels, only, np.empty(m.mean.shape[1]))
 
 
 @jit
-def sum_samples(m, data, labels, only, u, waiting):
+def sum_samples(m, data, labels, only, u):
     """What :func:`from_labels` does: a pass for the means, a pass about them. ``u`` is scratch."""
     d = data.table.shape[1]
     for i in range(m.size[0]):
-        waiting.held[i] = 0
         if only < 0 or i == only:
             clear(m, i)
     for s in range(data.table.shape[0]):
@@ -288,14 +251,22 @@ def sum_samples(m, data, labels, only, u, waiting):
                 u[f] -= m.mean[i, f]
                 squared += u[f] * u[f]
             m.compactness[i] += squared
-            for f in range(m.scatter.shape[1]):
-                waiting.rows[i, waiting.held[i], f] = u[f]
-            waiting.held[i] += 1
-            if waiting.held[i] == TOGETHER:
-                _add_waiting(m, i, waiting)
-    for i in range(m.size[0]):
-        if waiting.held[i] > 0:
-            _add_waiting(m, i, waiting)
+            _add_outer(m, i, 1.0, u)
+
+
+def together(m: Moments) -> Moments:
+    """Moments of all samples as one cluster (Eq:freq_update to Eq:cov_update, merge)."""
+    k = m.size[0]
+    n, mean = m.n[:k], m.mean[:k]
+    whole = empty_moments(1, mean.shape[1], m.scatter.shape[1] > 0)
+    whole.size[0] = 1
+    whole.n[0] = n.sum()
+    whole.mean[0] = n @ mean / whole.n[0]
+    apart = mean - whole.mean[0]
+    whole.compactness[0] = m.compactness[:k].sum() + n @ np.square(apart).sum(axis=1)
+    if m.scatter.shape[1] > 0:
+        whole.scatter[0] = m.scatter[:k].sum(axis=0) + np.triu(apart.T @ (apart * n[:, None]))
+    return whole
 
 
 def drop(m: Moments, i: int) -> None:

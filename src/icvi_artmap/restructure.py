@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap import moments as mom
-from icvi_artmap._jit import jit
 from icvi_artmap.art import map_field as field
 from icvi_artmap.engine import Network
 from icvi_artmap.indices import contract
@@ -21,21 +20,6 @@ PARTS_SIZE = 1 << 22
 PARTS = 256
 
 
-@jit
-def trial_changes(state, i, merged, parts, rows, categories, cluster_of, split):
-    """Trial merges and splits: one kernel, since what they share is compiled once.
-
-    merged[j] = score with clusters i < j merged (i = -1: none). split[q] = score with category
-    q = categories[p] split off cluster_of[q], for the rows p of the moments ``parts``.
-    """
-    if i >= 0:
-        for j in range(i + 1, state.moments.size[0]):
-            merged[j] = contract.trial_merge(state, i, j)
-    for p in rows:
-        q = categories[p]
-        split[q] = contract.trial_split(state, cluster_of[q], parts, p, q)
-
-
 def _best_merge(index: Index, state: Any) -> tuple[int, int] | None:
     """The pair whose merging gives the best score, if that is better than the present one.
 
@@ -43,9 +27,8 @@ def _best_merge(index: Index, state: Any) -> tuple[int, int] | None:
     """
     k = int(state.moments.size[0])
     scores = np.full((k, k), -np.inf)
-    none = np.empty(0, np.int64)
     for i in range(k - 1):  # row by row: an interrupt is seen in between
-        index.kernel(trial_changes)(state, i, scores[i], state.moments, none, none, none, scores[i])
+        index.trial_merges(state, i, scores[i])
     best, pair = index.score(state), None
     for i, j in np.argwhere(scores > best):
         if contract.better(scores[i, j], best):
@@ -129,7 +112,7 @@ def _best_split(
         parts = _parts(index, data, np.where(own, row[category], -1), len(chosen))
         for first in range(0, len(chosen), PARTS):  # an interrupt is seen in between
             rows = np.arange(first, min(first + PARTS, len(chosen)))
-            index.kernel(trial_changes)(state, -1, scores, parts, rows, chosen, cluster_of, scores)
+            index.trial_splits(state, parts, rows, chosen, cluster_of, scores)
     best = -1
     # Clusters in rising order, and within them categories: the paper's tie rule holds in a cluster.
     for q in candidates[np.argsort(cluster_of[candidates], kind="stable")]:

@@ -139,15 +139,16 @@ def turn(data: Data) -> Data:
     One thread, so that the last bits do not depend on how many there are.
     """
     n_features = data.table.shape[1]
+    turned, scatter = np.empty(data.table.shape), np.zeros((n_features, n_features))
     with one_thread():
-        scatter = np.zeros((n_features, n_features))
-        for rows in blocks(len(data.table)):
-            standard = data.table[rows] * data.scale + data.shift
-            scatter += standard.T @ standard
-        axes = np.ascontiguousarray(np.linalg.eigh(scatter)[1][:, ::-1].T)
-        turned = np.empty(data.table.shape)
         for rows in blocks(len(turned)):
-            np.dot(data.table[rows] * data.scale + data.shift, axes.T, out=turned[rows])
+            part = turned[rows]
+            np.multiply(data.table[rows], data.scale, out=part)
+            part += data.shift
+            scatter += part.T @ part
+        axes = np.ascontiguousarray(np.linalg.eigh(scatter)[1][:, ::-1].T)
+        for rows in blocks(len(turned)):
+            turned[rows] = turned[rows] @ axes.T
     return data._replace(turned=turned, axes=axes)
 
 

@@ -29,7 +29,9 @@ from icvi_artmap._simd import VECTOR, WIDTH, add_minima, aligned_zeros, excess, 
 #: Bins per feature, and cells that a feature's range is divided into: a bin is some of them.
 BINS, CELLS = 64, 1024
 #: Samples that are looked at to choose the bins.
-BIN_SAMPLES = 20_000
+BIN_SAMPLES = 4_096
+#: Features looked at first.
+FEATURES = 12
 #: Boxes whose sets are intersected together, 64 to a word.
 GROUP = 64 * VECTOR
 #: Members and bins looked at together when sets are made: 1 MB.
@@ -69,12 +71,11 @@ class Boxes(NamedTuple):
 def choose_bins(table: NDArray[np.float64]) -> NDArray[np.uint8]:
     """Bins that hold equally many of the first samples."""
     sample = table[:BIN_SAMPLES]
-    cells = np.empty((table.shape[1], CELLS), np.uint8)
-    for f in range(table.shape[1]):
-        cell = np.clip((sample[:, f] * CELLS).astype(np.int64), 0, CELLS - 1)
-        below = np.cumsum(np.bincount(cell, minlength=CELLS)) - 1
-        cells[f] = np.maximum(below, 0) * BINS // len(sample)
-    return cells
+    n_samples, d = sample.shape
+    cell = np.clip((sample * CELLS).astype(np.int64), 0, CELLS - 1) + CELLS * np.arange(d)
+    held = np.bincount(cell.ravel(), minlength=d * CELLS).reshape(d, CELLS)
+    below = np.maximum(held.cumsum(axis=1) - 1, 0)
+    return (below * BINS // n_samples).astype(np.uint8)
 
 
 def make_boxes(
@@ -199,15 +200,23 @@ def find_near(boxes, x, own, distance, smallest, alpha, most):
     width, near, first = x.shape[0], boxes.near, boxes.first
     d, reach, least_norm = width // 2, distance + MARGIN, smallest - MARGIN
     words, row = -(-boxes.used[0] // GROUP) * (GROUP // 64), boxes.sets.shape[2]
-    first[0] = (BINS * width + _norm_bin(least_norm / d)) * row
-    for f in range(d):
-        first[2 * f + 1] = (BINS * f + _bin(boxes, f, x[f] + reach)) * row
-        first[2 * f + 2] = (BINS * (d + f) + _bin(boxes, f, x[f] - reach)) * row
-    groups = intersect(boxes.sets, first, width + 1, words, near, boxes.left)
-    near[own // 64] &= ~(_ONE << np.uint64(own % 64))
     boxes.found[0] = own
+    first[0] = (BINS * width + _norm_bin(least_norm / d)) * row
+    done, groups, union = 0, 0, _ONE
+    while done < d and union != _NOTHING:  # often a few features show that there is no other box
+        stop = d if done > 0 else min(FEATURES, d)
+        for f in range(done, stop):
+            first[2 * f + 1] = (BINS * f + _bin(boxes, f, x[f] + reach)) * row
+            first[2 * f + 2] = (BINS * (d + f) + _bin(boxes, f, x[f] - reach)) * row
+        groups = intersect(boxes.sets, first, 2 * stop + 1, words, near, boxes.left)
+        near[own // 64] &= ~(_ONE << np.uint64(own % 64))
+        union = _NOTHING
+        for group in range(groups):
+            for word in range(boxes.left[group], boxes.left[group] + GROUP // 64):
+                union |= near[word]
+        done = stop
     count = 1
-    for group in range(groups):
+    for group in range(groups if union != _NOTHING else 0):
         for word in range(boxes.left[group], boxes.left[group] + GROUP // 64):
             rest = near[word]
             while rest != _NOTHING:

@@ -132,7 +132,7 @@ def join(members, data, s, c, x):
 @inline
 def leave(members, s):
     """Sample s leaves its category."""
-    c = members.category[s]
+    c = np.int64(members.category[s])
     before, after = members.preceding[s], members.following[s]
     if before == NONE:
         members.first[c] = after
@@ -193,7 +193,7 @@ def shrink(boxes, members, data, c, x):
     if members.held[c] == 0:
         bury(boxes, c)
         return
-    weight, count, changed = boxes.weight[c], 0, False
+    weight, count, changed = boxes.weight[c], np.int64(0), False
     for component in range(x.shape[0]):
         if not members.tight[c] or weight[component] == x[component]:
             changed = True

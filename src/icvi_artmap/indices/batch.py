@@ -29,7 +29,6 @@ class BatchState(NamedTuple):
     category: NDArray[np.int32]  #: and categories
     changed: NDArray[np.int64]  #: (N,) labels of a trial
     scratch: NDArray[np.float64]
-    waiting: mom.Waiting
 
 
 @inline
@@ -43,7 +42,7 @@ def _evaluate(state, k):
     """Score of the partition ``changed`` with k clusters."""
     m = state.trial.moments
     m.size[0] = k
-    mom.sum_samples(m, state.data, state.changed, -1, state.scratch, state.waiting)
+    mom.sum_samples(m, state.data, state.changed, -1, state.scratch)
     for i in range(k):
         contract.update(state.trial, i, i)
     return contract.score(state.trial)
@@ -122,5 +121,4 @@ def batch_state(
     moments = kept.moments
     trial = index.state(data, labels, int(moments.size[0]), len(moments.n))
     changed = np.empty_like(labels)
-    scratch, waiting = kept.scratch, mom.make_waiting(moments)
-    return BatchState(moments, kept, trial, data, labels, category, changed, scratch, waiting)
+    return BatchState(moments, kept, trial, data, labels, category, changed, kept.scratch)

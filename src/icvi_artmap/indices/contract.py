@@ -26,6 +26,9 @@ RESOLUTION = 1e-12
 #: A sum of squares is zero if it is no more than this part of the data's.
 NEGLIGIBLE = 1e-12
 
+#: Nothing, where an array is expected.
+NONE, NO_SCORES = np.empty(0, np.int64), np.empty(0)
+
 #: What every index implements.
 CONTRACT = ("update", "score", "trial_moves", "move", "trial_merge", "trial_split")
 
@@ -104,10 +107,21 @@ def implement(state_type: type, **functions: Any) -> None:
 
 
 @jit
-def renew(state, clusters):
-    """The moments of these clusters have changed: renew what is cached. Returns the score."""
-    for i in clusters:
-        update(state, i, i)
+def evaluate(state, clusters, i, merged, parts, rows, categories, cluster_of, split):
+    """All that Python asks of an index, in one kernel: what its parts share is compiled once.
+
+    The moments of ``clusters`` have changed. merged[j] = score with clusters i < j merged (i = -1:
+    none). split[q] = score with category q = categories[p] split off cluster_of[q], for the rows p
+    of the moments ``parts``. Returns the score.
+    """
+    for c in clusters:
+        update(state, c, c)
+    if i >= 0:
+        for j in range(i + 1, state.moments.size[0]):
+            merged[j] = trial_merge(state, i, j)
+    for p in rows:
+        q = categories[p]
+        split[q] = trial_split(state, cluster_of[q], parts, p, q)
     return score(state)
 
 
@@ -165,27 +179,60 @@ class Index:
 
     def update_all(self, state: Any) -> None:
         """Renew everything the state caches."""
-        self.kernel(renew)(state, np.arange(state.moments.size[0]))
+        self._evaluate(state, clusters=np.arange(state.moments.size[0]))
 
     def recompute(self, state: Any, data: Data, labels: NDArray[np.int64], i: int) -> None:
         """Compute cluster i from its samples, without the rounding of the recursions."""
         mom.from_labels(state.moments, data, labels, i)
-        self.kernel(renew)(state, np.array([i], np.int64))
+        self._evaluate(state, clusters=np.array([i], np.int64))
 
     def score(self, state: Any) -> float:
         """Score of the partition that ``state`` describes."""
-        return float(self.kernel(renew)(state, np.empty(0, np.int64)))
+        return self._evaluate(state)
+
+    def trial_merges(self, state: Any, i: int, out: NDArray[np.float64]) -> None:
+        """out[j] = score with clusters i < j merged; any lower number if that is no better."""
+        self._evaluate(state, i=i, merged=out)
+
+    def trial_splits(
+        self,
+        state: Any,
+        parts: mom.Moments,
+        rows: NDArray[np.int64],
+        categories: NDArray[np.int64],
+        cluster_of: NDArray[np.int64],
+        out: NDArray[np.float64],
+    ) -> None:
+        """out[q] = score with category q = categories[p] split off cluster_of[q], p in ``rows``.
+
+        Row p of ``parts`` has the moments of the samples of the category in that cluster.
+        """
+        self._evaluate(
+            state, parts=parts, rows=rows, categories=categories, cluster_of=cluster_of, split=out
+        )
+
+    def _evaluate(
+        self,
+        state: Any,
+        clusters: NDArray[np.int64] = NONE,
+        i: int = -1,
+        merged: NDArray[np.float64] = NO_SCORES,
+        parts: mom.Moments | None = None,
+        rows: NDArray[np.int64] = NONE,
+        categories: NDArray[np.int64] = NONE,
+        cluster_of: NDArray[np.int64] = NONE,
+        split: NDArray[np.float64] = NO_SCORES,
+    ) -> float:
+        parts = state.moments if parts is None else parts
+        wanted = (clusters, i, merged, parts, rows, categories, cluster_of, split)
+        return float(self.kernel(evaluate)(state, *wanted))
 
     def state(self, data: Data, labels: NDArray[np.int64], n_clusters: int, capacity: int) -> Any:
         """State of the partition ``labels`` (0 to n_clusters - 1), with room for ``capacity``."""
-        d = data.table.shape[1]
-        total = mom.empty_moments(1, d, self.needs_scatter)
-        total.size[0] = 1
-        mom.from_labels(total, data, np.zeros_like(labels))
-        moments = mom.empty_moments(capacity, d, self.needs_scatter)
+        moments = mom.empty_moments(capacity, data.table.shape[1], self.needs_scatter)
         moments.size[0] = n_clusters
         mom.from_labels(moments, data, labels)
-        state = self.make_state(moments, total)
+        state = self.make_state(moments, mom.together(moments))
         self.update_all(state)
         return state
 

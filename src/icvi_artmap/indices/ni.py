@@ -269,7 +269,7 @@ def _sum_lanes(lanes, x):
 
 
 @inline
-def _parts(state, i):
+def _resume(state, i):
     """Take over z of cluster i from the lanes: factor, mean, scratch, z and q so far."""
     lanes = state.lanes
     m, kp = lanes.inverse.shape[0], lanes.q.shape[0]
@@ -284,24 +284,15 @@ def _adding_q(state, x, i, limit):
     m = state.lanes.inverse.shape[0]
     if m == x.shape[0]:
         return state.lanes.q[i]
-    a, mean, u, z, q = _parts(state, i)
+    a, mean, u, z, q = _resume(state, i)
     return cholesky.quadratic(a, x, mean, u, z, m, q, limit)
 
 
 @inline
-def _most_gained(state, src, q):
-    """No less than what removing from src gains, if the q of adding is no more than ``q``."""
-    law = state.lanes.removing
-    share = 1.0 - q * law[2, src]
-    return law[1, src] - law[0, src] * math.log(share) if share > 0.0 else np.inf
-
-
-@inline
-def _least_gained(state, src, q):
-    """No more than what removing from src gains, if the q of adding is no less than ``q``."""
-    law = state.lanes.removing
-    share = 1.0 - q * law[4, src]
-    return law[3, src] - law[0, src] * math.log(share) if share > 0.0 else -np.inf
+def _gain(base, weight, rate, q, otherwise):
+    """A bound of what removing gains, from the q of adding; ``otherwise`` where there is none."""
+    share = 1.0 - q * rate
+    return base - weight * math.log(share) if share > 0.0 else otherwise
 
 
 @inline
@@ -309,7 +300,7 @@ def _bounded_q(state, x, i):
     """No less than the q of adding x to cluster i, from what the lanes have."""
     m, q = state.lanes.inverse.shape[0], state.lanes.q[i]
     if m < x.shape[0]:
-        a, mean, u, z, q = _parts(state, i)
+        a, mean, u, z, q = _resume(state, i)
         q = cholesky.bounded_quadratic(a, x, mean, u, z, m, q, state.delta)
     return q
 
@@ -317,19 +308,21 @@ def _bounded_q(state, x, i):
 @inline
 def trial_moves(state, s, x, src, out):
     """Fall of the index for every target; for one that cannot win, a bound of it."""
-    lanes, k, unknown = state.lanes, state.moments.size[0], True
+    lanes, law, k = state.lanes, state.lanes.removing[:, src], state.moments.size[0]
     resolution = RESOLUTION * max(1.0, abs(state.total[0]))
     _renew_all(state)
     _sum_lanes(lanes, x)
     base, weight, rate = lanes.adding[0], lanes.adding[1], lanes.adding[2]
-    gain, least_gain, best = _most_gained(state, src, _bounded_q(state, x, src)), -np.inf, np.inf
+    gain = _gain(law[1], law[0], law[2], _bounded_q(state, x, src), np.inf)
+    least_gain, best, unknown = -np.inf, np.inf, True
     least = gain + 2.0 * resolution  # a target must cost no more than this to win
     for i in range(k):
         cost = base[i] + weight[i] * (LN2_PER_BIT * (lanes.bits[i] - BITS_OF_ONE) - BOUND_SLACK)
         if cost <= least and i != src:
             if unknown:
                 q, unknown = _adding_q(state, x, src, np.inf), False
-                gain, least_gain = _most_gained(state, src, q), _least_gained(state, src, q)
+                gain = _gain(law[1], law[0], law[2], q, np.inf)
+                least_gain = _gain(law[3], law[0], law[4], q, -np.inf)
                 least = gain + 2.0 * resolution
             if cost <= least:
                 most = (least - base[i]) / weight[i]
