@@ -57,10 +57,12 @@ def ellipsoids(n_samples: int, n_features: int = 10, n_clusters: int = 10) -> Pr
     return Problem(f"{n_samples:,} × {n_features}, ellipsoids", X, y, n_clusters)
 
 
-def gaussians(n_samples: int, n_features: int = 10, n_clusters: int = 10) -> Problem:
-    """Strongly overlapping Gaussian clusters, each with a covariance of its own."""
+def gaussians(
+    n_samples: int, n_features: int = 10, n_clusters: int = 10, distance: float = 1.0
+) -> Problem:
+    """Gaussian clusters, each with a covariance of its own; at distance 1 they overlap strongly."""
     rng = np.random.default_rng(0)
-    centres = rng.normal(size=(n_clusters, n_features))
+    centres = distance * rng.normal(size=(n_clusters, n_features))
     shapes = 0.5 * rng.normal(size=(n_clusters, n_features, n_features))
     y = rng.integers(0, n_clusters, n_samples)
     X = np.empty((n_samples, n_features))

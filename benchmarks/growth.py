@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.common import Problem, duration, ellipsoids, exponent, in_turns, table
+from benchmarks.common import Problem, duration, ellipsoids, exponent, gaussians, in_turns, table
 from icvi_artmap import ICVIARTMAP
 from icvi_artmap.scaling import learn_scaling
 
@@ -15,8 +15,8 @@ TEXT = """## Growth with N, k and d
 
 Three epochs (`max_epochs=3, tol=0`, rho_a = 0) on ellipsoidal clusters, given k centres near the
 true ones; seconds per epoch, set-up included. The exponents are fitted from N = 10,000, k = 10 and
-d = 10 on. The number of categories is not fixed: it grows with the samples in the zones where
-clusters overlap, and the search with it.
+d = 10 on. Where clusters overlap the number of categories is not fixed: it grows with the samples
+there, and the search with it. The first table is about clusters that do not overlap.
 """
 
 
@@ -35,9 +35,10 @@ QUICK = Sizes((1_000, 10_000, 100_000), (2, 10, 50), (2, 10, 50, 100))
 SMOKE = Sizes((200, 400), (2, 3), (2, 3))
 FIXED = 20_000  #: samples where k varies
 FIXED_HIGH = 5_000  #: samples where d varies
+APART = 20.0  #: distance of clusters that do not overlap
 EPOCHS = 3
 #: Exponents are fitted to sizes of at least this many samples, clusters and features.
-FITTED_FROM = (10_000, 10, 10)
+FITTED_FROM = (10_000, 10_000, 10, 10)
 NAMES = ("NI", "CH", "XB")
 
 
@@ -57,13 +58,18 @@ def measure(problems: list[Problem], name: str) -> list[tuple[float, int]]:
     return [seconds(problem, name, 1 if len(problem.X) > 200_000 else 3) for problem in problems]
 
 
+def values_of(sizes: Sizes) -> tuple[tuple[int, ...], ...]:
+    """What varies in each of the tables."""
+    return (sizes.samples, *sizes)
+
+
 def picture(
     results: dict[str, dict[str, list[tuple[float, int]]]], sizes: Sizes, path: Path
 ) -> None:
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 3, figsize=(11, 3.6))
-    for ax, (axis, by_index), values in zip(axes, results.items(), sizes, strict=True):
+    figure, axes = plt.subplots(1, 4, figsize=(14, 3.6))
+    for ax, (axis, by_index), values in zip(axes, results.items(), values_of(sizes), strict=True):
         for name, measured in by_index.items():
             ax.plot(values, [second for second, _ in measured], "o-", label=name, markersize=4)
         ax.set_xscale("log")
@@ -80,6 +86,9 @@ def picture(
 def run(sizes: Sizes, folder: Path) -> str:
     scale = 1 if sizes is not SMOKE else 50
     problems = {
+        "samples N, clusters apart (d = 10, k = 10)": [
+            gaussians(n, distance=APART) for n in sizes.samples
+        ],
         "samples N (d = 10, k = 10)": [ellipsoids(n) for n in sizes.samples],
         f"clusters k (N = {FIXED:,}, d = 10)": [
             ellipsoids(FIXED // scale, 10, k) for k in sizes.clusters
@@ -93,7 +102,9 @@ def run(sizes: Sizes, folder: Path) -> str:
     }
     picture(results, sizes, folder / "growth.png")
     parts = [TEXT]
-    for (axis, by_index), values, least in zip(results.items(), sizes, FITTED_FROM, strict=True):
+    for (axis, by_index), values, least in zip(
+        results.items(), values_of(sizes), FITTED_FROM, strict=True
+    ):
         rows = []
         for name, measured in by_index.items():
             large = [i for i, value in enumerate(values) if value >= least] or [0, 1]

@@ -56,7 +56,7 @@ def seconds_incremental(problem: Problem, index_name: str, k: int) -> float:
     """One epoch, the best of three."""
     best = np.inf
     for _ in range(3):
-        arguments = [*prepare(problem, index_name, k, batch=False), np.empty(0)]
+        arguments = [*prepare(problem, index_name, k, batch=False), np.empty(0), fitting.Pace()]
         start = time.perf_counter()
         fitting.present_all(*arguments)
         best = min(best, time.perf_counter() - start)

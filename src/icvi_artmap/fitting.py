@@ -72,11 +72,11 @@ def fit(
         state = batch_state(index, state, data, labels, network.members.category)
     history, traces = [index.score(state)], []
     # Training
-    converged, epoch, boxes = False, 0, _box_rows(network)
+    converged, epoch, boxes, pace = False, 0, _box_rows(network), Pace()
     while epoch < max_epochs and not converged:
         epoch += 1
         values = np.empty(len(labels) if trace else 0)
-        network = present_all(index, data, network, labels, state, parameters, values)
+        network = present_all(index, data, network, labels, state, parameters, values, pace)
         merges = merge(index, state, network, data, labels)
         splits = split(index, state, network, data, labels, n_clusters)
         network = _compacted(network, MOST_EMPTY)
@@ -93,13 +93,13 @@ def fit(
                 f"{merges} merges, {splits} splits"
             )
     # Result
-    network = _compacted(network)
     k = int(state.moments.size[0])
+    alive = _alive(network)
     return FitResult(
         labels=_in_original_order(labels, order),
-        sample_categories=_in_original_order(network.members.category, order),
+        sample_categories=_in_original_order((alive.cumsum() - 1)[network.members.category], order),
         boxes=boxes,
-        map_field=network.map_field[: len(boxes), :k].copy(),
+        map_field=network.map_field[: len(alive), :k][alive],
         centres=data.turned_back(state.moments.mean[:k]).copy(),
         score=history[-1],
         history=history,
@@ -132,16 +132,35 @@ def _compacted(network: Network, most_empty: float = 0.0) -> Network:
     The same network if there is room and no more than ``most_empty`` of the slots are empty.
     """
     used, capacity = int(network.boxes.used[0]), len(network.boxes.found)
-    alive = int(np.count_nonzero(network.members.held[:used]))
+    alive = int(np.count_nonzero(_alive(network)))
     if used < capacity and used - alive <= most_empty * used:
         return network
     return Network(*compact(network.boxes, network.map_field, network.members, _capacity(alive)))
 
 
+def _alive(network: Network) -> NDArray[np.bool_]:
+    """Which of the slots in use hold a sample."""
+    return network.members.held[: network.boxes.used[0]] > 0
+
+
 def _box_rows(network: Network) -> NDArray[np.float64]:
     """The boxes, empty slots left out."""
-    used = network.boxes.used[0]
-    return network.boxes.weight[:used][network.members.held[:used] > 0]
+    alive = _alive(network)
+    return network.boxes.weight[: len(alive)][alive]
+
+
+@dataclass
+class Pace:
+    """How many samples to present between two looks for an interrupt."""
+
+    size: int = 1
+
+    def adapt(self, seconds: float, interrupted: bool) -> None:
+        """Half a chunk's time to twice of it is near enough."""
+        if not interrupted and seconds < CHUNK_SECONDS / 2:
+            self.size *= 2 if seconds > CHUNK_SECONDS / 16 else 8
+        elif seconds > 2 * CHUNK_SECONDS:
+            self.size = max(1, self.size // 2)
 
 
 def present_all(
@@ -152,14 +171,15 @@ def present_all(
     state: Any,
     parameters: Parameters,
     trace: NDArray[np.float64],
+    pace: Pace,
 ) -> Network:
     """One epoch, in chunks of samples so that an interrupt is seen between them."""
     n_samples, n_features = data.table.shape
     scratch = make_scratch(n_features, network.map_field.shape[1])
     kernel = index.kernel(present)
-    at, size = 0, 1
+    at = 0
     while at < n_samples:
-        stop = min(at + size, n_samples)
+        stop = min(at + pace.size, n_samples)
         started = time.perf_counter()
         at = kernel(data, network, labels, state, parameters, scratch, at, stop, trace)
         if network.boxes.used[0] == len(network.boxes.found):
@@ -169,11 +189,7 @@ def present_all(
         drop_empty(index, state, network, labels)
         if len(trace) > 0 and at > 0:
             trace[at - 1] = index.score(state)
-        seconds = time.perf_counter() - started
-        if at == stop and seconds < CHUNK_SECONDS / 2:
-            size *= 2 if seconds > CHUNK_SECONDS / 16 else 8
-        elif seconds > 2 * CHUNK_SECONDS:
-            size = max(1, size // 2)
+        pace.adapt(time.perf_counter() - started, at < stop)
     return network
 
 

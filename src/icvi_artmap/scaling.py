@@ -104,11 +104,16 @@ def learn_scaling(X: NDArray[np.floating]) -> Scaling:
     # large nor very small units overflow or vanish when squared.
     total = np.zeros(n_features)
     for rows in blocks(n_samples):
-        total += ((X[rows].astype(np.float64) - minimum) / span).sum(axis=0)
+        part = X[rows] - minimum
+        part /= span
+        total += part.sum(axis=0)
     mean = np.where(constant, minimum, minimum + total / n_samples * span)
     squares = np.zeros(n_features)
     for rows in blocks(n_samples):
-        squares += np.square((X[rows].astype(np.float64) - mean) / span).sum(axis=0)
+        part = X[rows] - mean
+        part /= span
+        np.square(part, out=part)
+        squares += part.sum(axis=0)
     deviation = np.where(constant, 1.0, np.sqrt(squares / n_samples) * span)
     return Scaling(minimum, span, mean, deviation)
 
@@ -117,7 +122,9 @@ def standardised_table(X: NDArray[np.floating], scaling: Scaling) -> NDArray[np.
     """A new C-ordered float64 array: the standardised data."""
     table = np.empty(X.shape)
     for rows in blocks(len(X)):
-        table[rows] = scaling.standardise(X[rows].astype(np.float64))
+        part = table[rows]
+        np.subtract(X[rows], scaling.mean, out=part)
+        part /= scaling.deviation
     return table
 
 
@@ -125,7 +132,9 @@ def coded_data(X: NDArray[np.floating], scaling: Scaling, order: NDArray[np.int6
     """The kernel's view of ``X``, its rows in the order of presentation."""
     table = np.empty(X.shape)
     for rows in blocks(len(X)):
-        table[rows] = scaling.min_max(X[order[rows]].astype(np.float64))
+        part = table[rows]
+        np.subtract(X[order[rows]], scaling.minimum, out=part)
+        part /= scaling.span
     return plain_data(
         table,
         scale=scaling.span / scaling.deviation,

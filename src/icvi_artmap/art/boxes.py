@@ -29,7 +29,7 @@ from icvi_artmap._simd import VECTOR, WIDTH, add_minima, aligned_zeros, excess, 
 #: Bins per feature, and cells that a feature's range is divided into: a bin is some of them.
 BINS, CELLS = 64, 1024
 #: Samples that are looked at to choose the bins.
-BIN_SAMPLES = 4_096
+BIN_SAMPLES = 1_024
 #: Features looked at first.
 FEATURES = 12
 #: Boxes whose sets are intersected together, 64 to a word.
@@ -83,38 +83,23 @@ def make_boxes(
 ) -> Boxes:
     """Boxes from the rows of an array (C, 2d), with room for at least ``capacity``.
 
-    ``cells``: from :func:`choose_bins`; without it all bins are equally wide.
+    ``cells``: from :func:`choose_bins`; without it there are no sets to find near boxes by.
     """
     n_boxes, width = rows.shape
-    d = width // 2
     capacity = -(-capacity // GROUP) * GROUP
     weight = aligned_zeros((capacity, width))
     weight[:n_boxes] = rows
     value = aligned_zeros((3, capacity))
     for f in range(width):  # one after the other, as the kernels add
         value[NORM, :n_boxes] += rows[:, f]
-    if cells is None:
-        cells = np.tile((np.arange(CELLS) * BINS // CELLS).astype(np.uint8), (d, 1))
-    bins = np.full((capacity, width + 1), NOWHERE_ENDS, np.int64)
-    bins[:, :d] = NOWHERE_BEGINS
-    for first, corner in ((0, rows[:, :d]), (d, 1.0 - rows[:, d:])):
-        cell = np.clip((corner * CELLS).astype(np.int64), 0, CELLS - 1)
-        bins[:n_boxes, first : first + d] = cells[np.arange(d), cell]
-    missing = np.sqrt(np.maximum(1.0 - value[NORM, :n_boxes] / d, 0.0))
-    bins[:n_boxes, width] = BINS - 1 - (missing * (BINS - 1)).astype(np.int64)
     component = aligned_zeros((width, capacity))
     component[:, :n_boxes] = rows.T
-    sets = aligned_zeros((width + 1, BINS, capacity // 64), np.uint64)
-    words = -(-n_boxes // 64)
-    some = np.ascontiguousarray(bins[: 64 * words].T, np.int8)[:, None]
-    every = np.arange(BINS, dtype=np.int8)[:, None]
-    together = max(1, SETS_SIZE // (BINS * 64 * words))
-    for first in range(0, width + 1, together):
-        part = np.s_[first : first + together]
-        member = some[part] >= every
-        begins = slice(0, max(0, d - first))
-        member[begins] = some[part][begins] <= every
-        sets[part, :, :words] = np.packbits(member, axis=-1, bitorder="little").view(np.uint64)
+    if cells is None:
+        cells, bins = np.zeros((0, CELLS), np.uint8), np.zeros((capacity, 0), np.int64)
+        sets = aligned_zeros((0, BINS, capacity // 64), np.uint64)
+    else:
+        bins = _bins(rows, value[NORM], cells)
+        sets = _sets(bins, n_boxes)
     return Boxes(
         used=np.array([n_boxes], np.int64),
         weight=weight,
@@ -128,6 +113,40 @@ def make_boxes(
         left=np.zeros(capacity // GROUP, np.int64),
         first=np.zeros(width + 1, np.int64),
     )
+
+
+def _bins(
+    rows: NDArray[np.float64], norm: NDArray[np.float64], cells: NDArray[np.uint8]
+) -> NDArray[np.int64]:
+    """Bins of lower corner, upper corner and norm of every slot."""
+    n_boxes, width = rows.shape
+    d = width // 2
+    bins = np.full((len(norm), width + 1), NOWHERE_ENDS, np.int64)
+    bins[:, :d] = NOWHERE_BEGINS
+    for first, corner in ((0, rows[:, :d]), (d, 1.0 - rows[:, d:])):
+        cell = np.clip((corner * CELLS).astype(np.int64), 0, CELLS - 1)
+        bins[:n_boxes, first : first + d] = cells[np.arange(d), cell]
+    missing = np.sqrt(np.maximum(1.0 - norm[:n_boxes] / d, 0.0))
+    bins[:n_boxes, width] = BINS - 1 - (missing * (BINS - 1)).astype(np.int64)
+    return bins
+
+
+def _sets(bins: NDArray[np.int64], n_boxes: int) -> NDArray[np.uint64]:
+    """For every feature and bin the boxes that begin at or below it and that end at or above."""
+    capacity, n_sets = bins.shape
+    d = n_sets // 2
+    sets = aligned_zeros((n_sets, BINS, capacity // 64), np.uint64)
+    words = -(-n_boxes // 64)
+    some = np.ascontiguousarray(bins[: 64 * words].T, np.int8)[:, None]
+    every = np.arange(BINS, dtype=np.int8)[:, None]
+    together = max(1, SETS_SIZE // (BINS * 64 * words))
+    for first in range(0, n_sets, together):
+        part = np.s_[first : first + together]
+        member = some[part] >= every
+        begins = slice(0, max(0, d - first))
+        member[begins] = some[part][begins] <= every
+        sets[part, :, :words] = np.packbits(member, axis=-1, bitorder="little").view(np.uint64)
+    return sets
 
 
 @inline

@@ -73,14 +73,15 @@ def invert_blocks(a, d, row):
     """Replace every diagonal block of U by its inverse W, zero below. ``row``: scratch (BLOCK,).
 
     From the last row up: W_c = (e_c - sum over s > c of U_cs W_s) / U_cc, with rows W_s of a block.
+    Blocks take turns, so that the processor need not wait for a row before it begins another.
     """
     side = a.shape[1]
-    for start in range(0, d, BLOCK):
-        last = min(start + BLOCK, d)
-        for c in range(last - 1, start - 1, -1):
+    for c_in_block in range(BLOCK - 1, -1, -1):
+        for start in range(0, d - c_in_block, BLOCK):
+            c, last = start + c_in_block, min(start + BLOCK, d)
             for r in range(row.shape[0]):
                 row[r] = 0.0
-            row[c - start] = 1.0
+            row[c_in_block] = 1.0
             below, after = (c + 1) * side + start, c * side + c + 1
             subtract_rows(row, 0, 0, a, below, side, a, after, 1, last - c - 1, BLOCK)
             inverse, target = 1.0 / a[c, c], a[c, start:]

@@ -20,6 +20,8 @@ from icvi_artmap.moments import Moments
 
 #: Signs for the smallest and for the largest distance.
 NEAREST, FARTHEST = -1.0, 1.0
+#: No cluster. Not a plain -1: a function is compiled anew for every literal integer.
+NOBODY = np.int64(-1)
 
 
 class PairsState(NamedTuple):
@@ -87,7 +89,9 @@ def _score(state, within, key, k):
 
 @inline
 def score(state):
-    return _score(state, state.centres.within[0], _kept(state, -1, -1), state.moments.size[0])
+    return _score(
+        state, state.centres.within[0], _kept(state, NOBODY, NOBODY), state.moments.size[0]
+    )
 
 
 @inline
