@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.common import INDICES, Problem, compile_kernels, duration, paper_set, table
-from icvi_artmap import fitting
-from icvi_artmap.engine import Parameters, make_scratch, present
+from icvi_artmap.engine import EVERYONE, LEARN, Parameters, make_scratch, present
+from icvi_artmap.epochs import NO_TRACE, Pace, make_network, present_all
 from icvi_artmap.indices.batch import batch_state
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.initialise import first_boxes, first_partition, kmeans_centres
@@ -45,7 +45,7 @@ def prepare(problem: Problem, index_name: str, k: int, batch: bool) -> Any:
         data = turn(data)
     parameters = Parameters(0.7, 1.0, 1.0, 1e-3, 0.01, 1e-3)
     rows, labels = first_partition(data, first_boxes(centres, scaling), parameters.alpha)
-    network = fitting.make_network(data, rows, labels, k)
+    network = make_network(data, rows, labels, k)
     state = index.state(data, labels, len(rows), k)
     if batch:
         state = batch_state(index, state, data, labels, network.members.category)
@@ -56,9 +56,9 @@ def seconds_incremental(problem: Problem, index_name: str, k: int) -> float:
     """One epoch, the best of three."""
     best = np.inf
     for _ in range(3):
-        arguments = [*prepare(problem, index_name, k, batch=False), np.empty(0), fitting.Pace()]
+        arguments = [*prepare(problem, index_name, k, batch=False), Pace()]
         start = time.perf_counter()
-        fitting.present_all(*arguments)
+        present_all(*arguments)
         best = min(best, time.perf_counter() - start)
     return best
 
@@ -70,7 +70,9 @@ def seconds_batch(problem: Problem, index_name: str, k: int, least: float) -> fl
     n_samples, at, spent = len(labels), 0, 0.0
     while at < n_samples and spent < least:
         start = time.perf_counter()
-        at = present(data, network, labels, state, parameters, scratch, at, at + 1, np.empty(0))
+        at = present(
+            data, network, labels, state, parameters, scratch, at, at + 1, NO_TRACE, EVERYONE, LEARN
+        )
         spent += time.perf_counter() - start
     return spent / at * n_samples
 

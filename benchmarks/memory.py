@@ -30,8 +30,8 @@ name, path, mapped, k = sys.argv[1], sys.argv[2], sys.argv[3] == "mapped", int(s
 X = np.load(path, mmap_mode="r" if mapped else None)
 centres = np.array(X[:k], float)
 models = {
-    "ours": lambda: ICVIARTMAP(k, kmeans_trials=1, random_state=0, max_epochs=2),
-    "given": lambda: ICVIARTMAP(k, init=centres, random_state=0, max_epochs=2),
+    "ours": lambda: ICVIARTMAP(k, kmeans_trials=1, random_state=0, max_epochs=2, refine=False),
+    "given": lambda: ICVIARTMAP(k, init=centres, random_state=0, max_epochs=2, refine=False),
     "mixture": lambda: GaussianMixture(k, means_init=centres, max_iter=2, random_state=0),
     "kmeans": lambda: KMeans(k, init=centres, n_init=1, max_iter=10),
 }

@@ -74,7 +74,13 @@ def tune(X: NDArray[np.float64], y: NDArray[np.int64], index: str, seed: int) ->
     best = Tuned(np.nan, -direction * np.inf, np.nan, np.nan, 0.0)
     for rho_a, rho_ab in grid(X.shape[1]):
         model = ICVIARTMAP(
-            k, index=index, rho_a=rho_a, rho_ab=rho_ab, init=centres, random_state=seed
+            k,
+            index=index,
+            rho_a=rho_a,
+            rho_ab=rho_ab,
+            init=centres,
+            refine=False,
+            random_state=seed,
         ).fit(X)
         if direction * model.index_value_ > direction * best.index_value:
             ari = adjusted_rand_score(y, model.labels_)

@@ -174,12 +174,15 @@ class Walk:
             np.testing.assert_array_equal(a, b)
 
     def check_trial_merges(self) -> None:
-        scores = np.full((self.k, self.k), np.nan)
+        scores, exact = np.full((2, self.k, self.k), np.nan)
+        present = self.index.score(self.state)
         for i in range(self.k - 1):
-            self.index.trial_merges(self.state, i, scores[i])
+            self.index.trial_merges(self.state, i, exact[i], -np.inf)
+            self.index.trial_merges(self.state, i, scores[i], present)
         now = self.expected()
         for i, j in combinations(range(self.k), 2):
             expected = self.expected(np.where(self.labels == j, i, self.labels))
+            assert_score(self.name, exact[i, j], expected)
             if expected > now and distinguishable([expected, now]):
                 assert_score(self.name, scores[i, j], expected)
             elif distinguishable([expected, now]):
@@ -360,7 +363,7 @@ def test_two_clusters_are_never_better_as_one(name: str) -> None:
     walk = Walk(name, make_data("normal", 20, 2, 0), np.arange(20) % 2)
     scores = np.full((2, 2), np.nan)
     for i in range(walk.k - 1):
-        walk.index.trial_merges(walk.state, i, scores[i])
+        walk.index.trial_merges(walk.state, i, scores[i], -np.inf)
     assert scores[0, 1] < walk.index.score(walk.state)
 
 

@@ -26,6 +26,11 @@ FEW_BOXES = 8
 NEAR, FARTHER = 0.03, 4.0
 #: In place of a number of boxes.
 ALL_BOXES = box.TOO_MANY
+#: What a presentation does: all of Algorithm 1; only move the sample to the cluster that the index
+#: prefers, unless that empties one; only teach the network the cluster that the sample is in.
+LEARN, SWEEP, TEACH = 0, 1, 2
+#: In place of numbers of samples: all of them.
+EVERYONE = np.empty(0, np.int64)
 
 
 class Parameters(NamedTuple):
@@ -48,15 +53,18 @@ class Network(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one presentation."""
+    """Room for one presentation, and a counter."""
 
     x_a: NDArray[np.float64]  #: (2d,)
     x_b: NDArray[np.float64]  #: (d,)
     trial: NDArray[np.float64]  #: (k,) T
+    moved: NDArray[np.int64]  #: (1,) how many samples have changed their cluster
 
 
 def make_scratch(n_features: int, capacity: int) -> Scratch:
-    return Scratch(np.empty(2 * n_features), np.empty(n_features), np.empty(capacity))
+    return Scratch(
+        np.empty(2 * n_features), np.empty(n_features), np.empty(capacity), np.zeros(1, np.int64)
+    )
 
 
 @inline
@@ -156,41 +164,47 @@ def commit(network, k, x_a):
 
 
 @jit
-def present(data, network, labels, state, parameters, scratch, start, stop, trace):
-    """Algorithm 1, samples ``start`` to ``stop`` - 1, one after the other.
+def present(data, network, labels, state, parameters, scratch, start, stop, trace, rows, mode):
+    """Algorithm 1, presentations ``start`` to ``stop`` - 1, one after the other.
 
-    Returns the first sample not presented: ``stop``, or an earlier one if something is to be tidied
-    up first. ``trace``: scores wanted, if not empty.
+    Returns the first one not made: ``stop``, or an earlier one if something is to be tidied up
+    first. ``trace``: scores wanted, if not empty. ``rows``: the samples, EVERYONE for all in order.
+    ``mode``: LEARN, or a part of it, SWEEP or TEACH.
     """
     boxes, members, m = network.boxes, network.members, state.moments
     x_a, x_b = scratch.x_a, scratch.x_b
-    for s in range(start, stop):
-        if boxes.used[0] == boxes.found.shape[0]:
-            return s
-        norm = coded_row(data, s, x_a)
+    for t in range(start, stop):
+        if boxes.used[0] == boxes.found.shape[0] and mode != SWEEP:
+            return t
+        s = rows[t] if rows.shape[0] > 0 else t
         standardised_row(data, s, x_b)
-        # int64, as every other number of a box: a function is compiled anew for another type.
-        src, left, k = labels[s], np.int64(members.category[s]), m.size[0]
-        y = field.ALL
-        if k > 1:
+        src, k = labels[s], m.size[0]
+        y = src if mode == TEACH else field.ALL
+        if k > 1 and (mode == LEARN or (mode == SWEEP and m.n[src] > 1)):
             resolution = contract.trial_moves(state, s, x_b, src, scratch.trial)
             y = teaching_cluster(scratch.trial, k, src, resolution)
-        c = search(network, k, x_a, norm, y, left, parameters)
-        if c == mem.NONE:
-            c = commit(network, k, x_a)
-        elif box.learn(boxes, c, x_a, parameters.beta_a) and parameters.beta_a < 1.0:
-            members.tight[c] = False
-        field.learn(network.map_field[c], k, y, parameters.beta_ab)
-        dst = field.predict(network.map_field[c], k)
-        if c != left:
-            mem.leave(members, s)
-            mem.join(members, data, s, c, x_a)
-            mem.shrink(boxes, members, data, left, x_a)
-        if dst != src:
+        dst = src if y == field.ALL else y
+        if mode != SWEEP:
+            norm = coded_row(data, s, x_a)
+            # int64, as every other number of a box: a function is compiled anew for another type.
+            left = np.int64(members.category[s])
+            c = search(network, k, x_a, norm, y, left, parameters)
+            if c == mem.NONE:
+                c = commit(network, k, x_a)
+            elif box.learn(boxes, c, x_a, parameters.beta_a) and parameters.beta_a < 1.0:
+                members.tight[c] = False
+            field.learn(network.map_field[c], k, y, parameters.beta_ab)
+            dst = field.predict(network.map_field[c], k)
+            if c != left:
+                mem.leave(members, s)
+                mem.join(members, data, s, c, x_a)
+                mem.shrink(boxes, members, data, left, x_a)
+        if dst != src and mode != TEACH:
             labels[s] = dst
+            scratch.moved[0] += 1
             contract.move(state, x_b, src, dst)
             if m.n[src] == 0 or not (mom.trusted(m, src) and mom.trusted(m, dst)):
-                return s + 1
+                return t + 1
         if trace.shape[0] > 0:
-            trace[s] = contract.score(state)
+            trace[t] = contract.score(state)
     return stop

@@ -26,6 +26,8 @@ from icvi_artmap.initialise import kmeans_centres
 from icvi_artmap.scaling import learn_scaling
 
 _SEEDS = np.iinfo(np.int32).max
+#: Indices for which refine="auto" refines.
+REFINED = ("NI",)
 ONE_CLUSTER = (
     "n_clusters=1 is not a clustering: every index compares at least two clusters. "
     "Use n_clusters >= 2."
@@ -72,6 +74,10 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         Number of k-means runs for one start, of which the best is taken.
     shuffle : bool, default=True
         Present the samples in a random order (drawn once), or in the given one.
+    refine : {"auto"} or bool, default="auto"
+        Whether to go on after the last epoch, with steps that split one cluster and merge or
+        dissolve others while that makes the index better; the network is then taught the partition
+        found. "auto": yes for the indices it was measured to help. False: the paper's algorithm.
     evaluation : {"incremental", "batch"}, default="incremental"
         "batch" computes every trial anew from the data (the paper's bCVI-ARTMAP): the same labels,
         much slower.
@@ -90,8 +96,9 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         Cluster means, in the units of the data.
     index_value_ : float
         The index of the partition, in its own sign.
-    index_history_ : ndarray of shape (n_iter_ + 1,)
-        Its value at the start and at the end of every epoch.
+    index_history_ : ndarray of shape (n_iter_ + 1,), longer if refined
+        Its value at the start and at the end of every epoch; then, if the partition is refined,
+        before the first step of that and after every step.
     index_trace_ : ndarray of shape (n_iter_ * n_samples,)
         Its value after every presentation; only after ``fit(X, trace=True)``.
     n_iter_ : int
@@ -140,6 +147,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         n_init: int = 1,
         kmeans_trials: int = 10,
         shuffle: bool = True,
+        refine: Literal["auto"] | bool = "auto",
         evaluation: Literal["incremental", "batch"] = "incremental",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -159,6 +167,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self.n_init = n_init
         self.kmeans_trials = kmeans_trials
         self.shuffle = shuffle
+        self.refine = refine
         self.evaluation = evaluation
         self.random_state = random_state
         self.verbose = verbose
@@ -198,9 +207,8 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         scaling = learn_scaling(X)
         best: fitting.FitResult | None = None
         for run in range(1 if given is not None else self.n_init):
-            centres = given
+            centres, seed = given, int(random_state.randint(_SEEDS))
             if centres is None:
-                seed = int(random_state.randint(_SEEDS))
                 centres = kmeans_centres(X, scaling, self.n_clusters, self.kmeans_trials, seed)
             result = fitting.fit(
                 X,
@@ -213,6 +221,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
                 max_epochs=self.max_epochs,
                 batch=self.evaluation == "batch",
                 trace=trace,
+                refine=np.random.RandomState(seed) if self._refines(index) else None,
                 report=self._reporter(run),
             )
             if best is None or result.score > best.score:
@@ -286,6 +295,11 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self._scaling = scaling
         self._boxes = result.boxes
 
+    def _refines(self, index: Index) -> bool:
+        if self.n_clusters == 1:
+            return False
+        return index.name in REFINED if isinstance(self.refine, str) else bool(self.refine)
+
     def _reporter(self, run: int) -> Any:
         if not self.verbose:
             return None
@@ -348,6 +362,8 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         _check_integer("verbose", self.verbose, 0)
         if not isinstance(self.shuffle, (bool, np.bool_)):
             raise TypeError(f"shuffle must be True or False, got {self.shuffle!r}.")
+        if self.refine != "auto" and not isinstance(self.refine, (bool, np.bool_)):
+            raise ValueError(f'refine must be "auto", True or False, got {self.refine!r}.')
         if self.evaluation not in ("incremental", "batch"):
             raise ValueError(
                 f'evaluation must be "incremental" or "batch", got {self.evaluation!r}.'

@@ -275,3 +275,16 @@ def drop(m: Moments, i: int) -> None:
     for array in m[1:]:
         array[i : k - 1] = array[i + 1 : k]
     m.size[0] = k - 1
+
+
+def put(m: Moments, i: int, other: Moments, j: int, *, add: bool = False) -> None:
+    """Row i becomes cluster j of ``other``, or with ``add`` what the two are together."""
+    if add:
+        pair = empty_moments(2, m.mean.shape[1], m.scatter.shape[1] > 0)
+        pair.size[0] = 2
+        put(pair, 0, m, i)
+        put(pair, 1, other, j)
+        drift, other, j = pair.drift.sum(), together(pair), 0
+        other.drift[0] = drift
+    for array, source in zip(m[1:], other[1:], strict=True):
+        array[i] = source[j]

@@ -27,9 +27,9 @@ def _best_merge(index: Index, state: Any) -> tuple[int, int] | None:
     """
     k = int(state.moments.size[0])
     scores = np.full((k, k), -np.inf)
-    for i in range(k - 1):  # row by row: an interrupt is seen in between
-        index.trial_merges(state, i, scores[i])
     best, pair = index.score(state), None
+    for i in range(k - 1):  # row by row: an interrupt is seen in between
+        index.trial_merges(state, i, scores[i], best)
     for i, j in np.argwhere(scores > best):
         if contract.better(scores[i, j], best):
             best, pair = scores[i, j], (int(i), int(j))

@@ -70,6 +70,15 @@ class Data(NamedTuple):
         """Points as the index sees them, in standardised features."""
         return points @ self.axes if len(self.axes) else points
 
+    def take(self, rows: NDArray[np.int64]) -> Data:
+        """Only these samples."""
+        turned = self.turned[rows] if len(self.axes) else self.turned
+        return self._replace(table=self.table[rows], turned=turned)
+
+    def standardised(self, rows: Any) -> NDArray[np.float64]:
+        """x^b of these samples, as the index sees them."""
+        return self.turned[rows] if len(self.axes) else self.table[rows] * self.scale + self.shift
+
 
 def plain_data(
     table: NDArray[np.float64], scale: NDArray[np.float64], shift: NDArray[np.float64]

@@ -83,7 +83,7 @@ def trial_moves(state, s, x, src, out):
 
 
 @inline
-def trial_merge(state, i, j):
+def trial_merge(state, i, j, least):
     for s in range(state.labels.shape[0]):
         label = state.labels[s]
         state.changed[s] = i if label == j else label - (label > j)

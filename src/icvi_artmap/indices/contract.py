@@ -84,8 +84,8 @@ def move(state, x, src, dst):
 
 
 @dispatched
-def trial_merge(state, i, j):
-    """Score of the partition with clusters i < j merged; any lower number if that is no better."""
+def trial_merge(state, i, j, least):
+    """Score of the partition with clusters i < j merged; any lower number if below ``least``."""
 
 
 @dispatched
@@ -107,18 +107,18 @@ def implement(state_type: type, **functions: Any) -> None:
 
 
 @jit
-def evaluate(state, clusters, i, merged, parts, rows, categories, cluster_of, split):
+def evaluate(state, clusters, i, least, merged, parts, rows, categories, cluster_of, split):
     """All that Python asks of an index, in one kernel: what its parts share is compiled once.
 
     The moments of ``clusters`` have changed. merged[j] = score with clusters i < j merged (i = -1:
-    none). split[q] = score with category q = categories[p] split off cluster_of[q], for the rows p
-    of the moments ``parts``. Returns the score.
+    none), exact if it is at least ``least``. split[q] = score with category q = categories[p] split
+    off cluster_of[q], for the rows p of the moments ``parts``. Returns the score.
     """
     for c in clusters:
         update(state, c, c)
     if i >= 0:
         for j in range(i + 1, state.moments.size[0]):
-            merged[j] = trial_merge(state, i, j)
+            merged[j] = trial_merge(state, i, j, least)
     for p in rows:
         q = categories[p]
         split[q] = trial_split(state, cluster_of[q], parts, p, q)
@@ -179,20 +179,24 @@ class Index:
 
     def update_all(self, state: Any) -> None:
         """Renew everything the state caches."""
-        self._evaluate(state, clusters=np.arange(state.moments.size[0]))
+        self.renew(state, np.arange(state.moments.size[0]))
 
     def recompute(self, state: Any, data: Data, labels: NDArray[np.int64], i: int) -> None:
         """Compute cluster i from its samples, without the rounding of the recursions."""
         mom.from_labels(state.moments, data, labels, i)
-        self._evaluate(state, clusters=np.array([i], np.int64))
+        self.renew(state, np.array([i], np.int64))
 
     def score(self, state: Any) -> float:
         """Score of the partition that ``state`` describes."""
         return self._evaluate(state)
 
-    def trial_merges(self, state: Any, i: int, out: NDArray[np.float64]) -> None:
-        """out[j] = score with clusters i < j merged; any lower number if that is no better."""
-        self._evaluate(state, i=i, merged=out)
+    def renew(self, state: Any, clusters: NDArray[np.int64]) -> None:
+        """The moments of these clusters have changed: renew what the state caches of them."""
+        self._evaluate(state, clusters=clusters)
+
+    def trial_merges(self, state: Any, i: int, out: NDArray[np.float64], least: float) -> None:
+        """out[j] = score with clusters i < j merged; any lower number if below ``least``."""
+        self._evaluate(state, i=i, least=least, merged=out)
 
     def trial_splits(
         self,
@@ -216,6 +220,7 @@ class Index:
         state: Any,
         clusters: NDArray[np.int64] = NONE,
         i: int = -1,
+        least: float = 0.0,
         merged: NDArray[np.float64] = NO_SCORES,
         parts: mom.Moments | None = None,
         rows: NDArray[np.int64] = NONE,
@@ -224,7 +229,7 @@ class Index:
         split: NDArray[np.float64] = NO_SCORES,
     ) -> float:
         parts = state.moments if parts is None else parts
-        wanted = (clusters, i, merged, parts, rows, categories, cluster_of, split)
+        wanted = (clusters, i, float(least), merged, parts, rows, categories, cluster_of, split)
         return float(self.kernel(evaluate)(state, *wanted))
 
     def state(self, data: Data, labels: NDArray[np.int64], n_clusters: int, capacity: int) -> Any:

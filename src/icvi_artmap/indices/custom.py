@@ -99,7 +99,7 @@ def trial_moves(state, s, x, src, out):
 
 
 @inline
-def trial_merge(state, i, j):
+def trial_merge(state, i, j, least):
     _copy_without(state, j)  # i < j keeps its row
     mom.merge(state.trial, i, state.moments, j, state.scratch)
     return _evaluate(state, state.trial)

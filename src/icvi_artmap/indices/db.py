@@ -149,7 +149,7 @@ def trial_moves(state, s, x, src, out):
 
 
 @inline
-def trial_merge(state, i, j):
+def trial_merge(state, i, j, least):
     m, squared = state.moments, state.centres.squared
     n = m.n[i] + m.n[j]
     part = m.n[j] / n

@@ -387,20 +387,21 @@ def _pivot_bound(a, b, part, start, stop):
 
 
 @inline
-def trial_merge(state, i, j):
-    """The factorisation is abandoned as soon as it shows that merging is no better.
+def trial_merge(state, i, j, least):
+    """The factorisation is abandoned as soon as it shows that the score is below ``least``.
 
     With A_i = S_i/n_i + δI, the merged covariance is at least (n_i A_i + n_j A_j) / n: that bounds
     the pivots still to come.
     """
     m, u, d = state.moments, state.scratch, state.moments.mean.shape[1]
-    if m.size[0] == 2 or state.apart[i, j]:
+    lost = -state.total[0] - least  # no more than that of the score may be lost
+    if m.size[0] == 2 or (state.apart[i, j] and lost <= 0.0):
         return -np.inf
     _renew_all(state)
     n = m.n[i] + m.n[j]
     both = state.term[i] + state.term[j]
-    # _term(n, most) = both: with a larger log-determinant merging is no better.
-    most = 2.0 * (both * state.n / n + math.log(n / state.n))
+    # _term(n, most) = both + lost: with a larger log-determinant the score is below ``least``.
+    most = 2.0 * ((both + lost) * state.n / n + math.log(n / state.n))
     a, b, part = state.adding.factor[i], state.adding.factor[j], m.n[i] / n
     logdet, start = _pivot_bound(a, b, part, FIRST, d), FIRST
     for f in range(d):

@@ -125,7 +125,7 @@ def trial_moves(state, s, x, src, out):
 
 
 @inline
-def trial_merge(state, i, j):
+def trial_merge(state, i, j, least):
     m, squared = state.moments, state.centres.squared
     part = m.n[j] / (m.n[i] + m.n[j])
     for row in range(m.size[0]):

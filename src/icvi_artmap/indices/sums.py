@@ -74,7 +74,7 @@ def trial_moves(state, s, x, src, out):
 
 
 @inline
-def trial_merge(state, i, j):
+def trial_merge(state, i, j, least):
     within = state.centres.within[0] + cen.merge_cost(state.moments, i, j)
     return _score(state, within, state.moments.size[0] - 1)
 

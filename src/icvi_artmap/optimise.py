@@ -1,0 +1,542 @@
+"""Leaving local optima of the index (beyond the paper): split one cluster, give up another.
+
+Epochs move one sample at a time, so they end where no single move helps: with a cluster that covers
+two groups, say, and two that share a third, or with one that has gathered from all the others. A
+step of the search here splits a cluster, and merges two others or dissolves one, or dissolves one
+of the two parts, so that the number of clusters stays; then single samples move again. The step is
+kept if the index is better, and undone if not.
+
+What to try first is told by a cost that is a sum over clusters: for NI the index itself, otherwise
+the sum of squares within clusters, on which CH and WB depend alone while k stays. What is kept is
+decided by the index.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap import moments as mom
+from icvi_artmap.engine import EVERYONE, SWEEP, Parameters
+from icvi_artmap.epochs import Pace, make_network, present_all
+from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices.ni import NIState
+from icvi_artmap.scaling import Data, blocks, one_thread
+
+#: Ways to split a cluster that are tried: one along its principal axis, the others at random.
+SPLITS = 8
+#: Sweeps over the samples of a split, and over those that a step touches, before it is judged.
+LOCAL_SWEEPS = 3
+#: Sweeps over all samples at most.
+MOST_SWEEPS = 50
+#: Steps of each kind that are tried, and clusters to split for the same merging or dissolving.
+TRIES, SOURCES = 10, 2
+#: Steps taken at most.
+MOST_STEPS = 1_000
+#: How much better the index must become, relative to its size or to 1.
+GAIN = 1e-9
+#: What is known of a cluster is found out anew at once when this part of it has changed.
+STALE = 0.1
+#: Members of a cluster that are asked what dissolving it costs.
+ASKED = 200
+#: Products of the data with their scatter matrix that find the principal axis well enough.
+POWER_STEPS = 8
+#: More samples than this, and than so many per cluster and feature, are represented by a part.
+MANY, MANY_PER_FEATURE = 20_000, 5
+#: Members that every cluster has among them, if it has so many.
+FEWEST = 50
+#: Sweeping has no use for the network's parameters.
+_PARAMETERS = Parameters(0.0, 1.0, 1.0, 1e-3, 0.01, 1e-3)
+
+Labels = NDArray[np.int64]
+
+
+class Saved(NamedTuple):
+    labels: Labels
+    moments: list[NDArray[Any]]
+
+
+class Partition:
+    """Labels, the state of the index for them, and ways to change both."""
+
+    def __init__(self, index: Index, data: Data, labels: Labels, k: int, capacity: int) -> None:
+        self.index, self.data, self.labels = index, data, labels
+        self.state = index.state(data, labels, k, capacity)
+        # The kernel wants a network, though it does not look at it while sweeping.
+        idle = data.take(np.zeros(1, np.int64))
+        box, nobody = np.ones((1, 2 * data.table.shape[1])), np.zeros(1, np.int64)
+        self.network = make_network(idle, box, nobody, max(capacity, 2))
+        self.pace = Pace()
+
+    @property
+    def k(self) -> int:
+        return int(self.state.moments.size[0])
+
+    def score(self) -> float:
+        return self.index.score(self.state)
+
+    def members(self, i: int) -> NDArray[np.int64]:
+        return np.flatnonzero(self.labels == i)
+
+    def sweep(self, rows: NDArray[np.int64] = EVERYONE, most: int = MOST_SWEEPS) -> None:
+        """Move samples to the cluster that the index prefers until none moves any more."""
+        for _ in range(most):
+            if self._sweep(self.data, self.labels, self.state, rows) == 0:
+                break
+
+    def _sweep(self, data: Data, labels: Labels, state: Any, rows: NDArray[np.int64]) -> int:
+        arguments = (self.index, data, self.network, labels, state, _PARAMETERS, self.pace)
+        return present_all(*arguments, mode=SWEEP, rows=rows)[1]
+
+    def save(self) -> Saved:
+        return Saved(self.labels.copy(), [array.copy() for array in self.state.moments])
+
+    def restore(self, saved: Saved) -> None:
+        m = self.state.moments
+        was = mom.Moments(*saved.moments)
+        differ = (m.n != was.n) | (m.compactness != was.compactness) | (m.mean != was.mean).any(1)
+        self.labels[:] = saved.labels
+        for array, old in zip(m, was, strict=True):
+            array[...] = old
+        self.index.renew(self.state, np.flatnonzero(differ[: self.k]))
+
+    def relabel(self, rows: NDArray[np.int64], new: Labels) -> None:
+        """These samples go to these clusters."""
+        m, old = self.state.moments, self.labels[rows]
+        came, position = np.unique(new, return_inverse=True)
+        parts = self._moments(self.data.take(rows), position, len(came))
+        self.labels[rows] = new
+        left = np.bincount(old, minlength=len(m.n))
+        for i in np.union1d(np.unique(old), came):
+            stay, part = m.n[i] - left[i], int(np.searchsorted(came, i))
+            gets = part < len(came) and came[part] == i
+            if stay > 0 and left[i] > 0:
+                mom.from_labels(m, self.data, self.labels, int(i))
+            elif gets:
+                mom.put(m, int(i), parts, part, add=stay > 0)
+            else:
+                mom.put(m, int(i), mom.empty_moments(1, *self._shape()), 0)
+        self.index.renew(self.state, np.union1d(np.unique(old), came))
+
+    def _shape(self) -> tuple[int, bool]:
+        return self.data.table.shape[1], self.index.needs_scatter
+
+    def _moments(self, data: Data, labels: Labels, k: int) -> mom.Moments:
+        moments = mom.empty_moments(k, *self._shape())
+        moments.size[0] = k
+        mom.from_labels(moments, data, labels)
+        return moments
+
+    def split(
+        self, rows: NDArray[np.int64], rng: np.random.RandomState, cost: Cost
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The best way found to part these samples: costs of the parts, and who is in the second.
+
+        The costs are infinite if there is no way.
+        """
+        data = self.data.take(rows)
+        best, second, state = np.full(2, np.inf), np.zeros(len(rows), np.bool_), None
+        for start in _two_ways(data.standardised(slice(None)), rng):
+            labels = start.astype(np.int64)
+            if state is None:
+                state = self.index.state(data, labels, 2, 2)
+            else:
+                mom.from_labels(state.moments, data, labels)
+                self.index.update_all(state)
+            for _ in range(LOCAL_SWEEPS):
+                if self._sweep(data, labels, state, EVERYONE) == 0:
+                    break
+            parts = cost.of_parts(state)
+            if parts.sum() < best.sum():
+                best, second = parts, labels == 1
+        return best, second
+
+
+def _two_ways(x: NDArray[np.float64], rng: np.random.RandomState) -> Iterator[NDArray[np.bool_]]:
+    """Ways to part the rows of x in two; none that leaves a part empty."""
+    apart = x - x.mean(axis=0)
+    axis = apart[np.argmax(np.square(apart).sum(axis=1))]
+    for _ in range(POWER_STEPS):
+        length = np.linalg.norm(axis)
+        if length == 0.0:
+            return  # all rows are equal
+        axis = (apart @ (axis / length)) @ apart
+    ways = [apart @ axis > 0.0]
+    for _ in range(SPLITS - 1):
+        a, b = rng.choice(len(x), 2, replace=False)
+        # Nearer to b than to a: |x - b|² < |x - a|².
+        ways.append(x @ (x[b] - x[a]) > 0.5 * (x[b] @ x[b] - x[a] @ x[a]))
+    for way in ways:
+        if 0 < np.count_nonzero(way) < len(x):
+            yield way
+
+
+class Cost(Protocol):
+    """What tells which steps are worth trying: a sum over clusters, the less the better."""
+
+    def of_clusters(self) -> NDArray[np.float64]:
+        """Every cluster's part of the cost."""
+
+    def of_parts(self, state: Any) -> NDArray[np.float64]:
+        """The same of the two clusters of a state that is about some of the samples."""
+
+    def of_merging(self) -> NDArray[np.float64]:
+        """Rise when clusters i < j become one, (k, k); infinite elsewhere."""
+
+    def of_adding(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rise when a row of x joins a cluster, (rows, k)."""
+
+    def renew(self, clusters: NDArray[np.int64]) -> None:
+        """These clusters have changed."""
+
+
+class Squares:
+    """The sum of squares within clusters."""
+
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
+
+    def _now(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        m, k = self.partition.state.moments, self.partition.k
+        return m.n[:k], m.mean[:k]
+
+    def of_clusters(self) -> NDArray[np.float64]:
+        return self.partition.state.moments.compactness[: self.partition.k]
+
+    def of_parts(self, state: Any) -> NDArray[np.float64]:
+        return state.moments.compactness.copy()
+
+    def of_merging(self) -> NDArray[np.float64]:
+        n, mean = self._now()
+        loss = n[:, None] * (n / (n[:, None] + n)) * _squared(mean, mean)
+        loss[np.tril_indices(len(n))] = np.inf
+        return loss
+
+    def of_adding(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        n, mean = self._now()
+        return n / (n + 1.0) * _squared(x, mean)
+
+    def renew(self, clusters: NDArray[np.int64]) -> None:
+        pass
+
+
+def _squared(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Squared distances of the rows of a to those of b."""
+    apart = np.square(a).sum(1)[:, None] - 2.0 * (a @ b.T) + np.square(b).sum(1)
+    return np.maximum(apart, 0.0)
+
+
+class Determinants:
+    """NI, which is a sum over clusters itself: p (½ ln|Σ| - ln p)."""
+
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
+        d, capacity = partition.data.table.shape[1], len(partition.state.moments.n)
+        self._whitening = np.zeros((capacity, d, d))
+        self._logdet = np.zeros(capacity)
+
+    def of_clusters(self) -> NDArray[np.float64]:
+        return self.partition.state.term[: self.partition.k]
+
+    def of_parts(self, state: Any) -> NDArray[np.float64]:
+        # Their p are relative to the samples that the state is about.
+        share = state.n / self.partition.state.n
+        return share * (state.term - state.moments.n / state.n * np.log(share))
+
+    def of_merging(self) -> NDArray[np.float64]:
+        k, state, index = self.partition.k, self.partition.state, self.partition.index
+        scores = np.full((k, k), -np.inf)
+        for i in range(k - 1):
+            index.trial_merges(state, i, scores[i], -np.inf)
+        return index.score(state) - scores
+
+    def of_adding(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        state, k = self.partition.state, self.partition.k
+        n, mean = state.moments.n[:k], state.moments.mean[:k]
+        share = (n + 1) / state.n
+        cost = np.empty((len(x), k))
+        for i in range(k):
+            white = (x - mean[i]) @ self._whitening[i]
+            q = np.einsum("sf,sf->s", white, white)
+            logdet = self._logdet[i] + np.log1p(q / (n[i] + 1))
+            cost[:, i] = share[i] * (0.5 * logdet - np.log(share[i])) - state.term[i]
+        return cost
+
+    def renew(self, clusters: NDArray[np.int64]) -> None:
+        """L⁻ᵀ and ln|LLᵀ| of S/n + δI = LLᵀ."""
+        state = self.partition.state
+        for i in clusters:
+            upper = np.triu(state.moments.scatter[i])
+            scatter = upper + np.triu(upper, 1).T
+            factor = np.linalg.cholesky(
+                scatter / state.moments.n[i] + state.delta * np.eye(len(scatter))
+            )
+            self._whitening[i] = np.linalg.inv(factor).T
+            self._logdet[i] = 2.0 * np.log(np.diag(factor)).sum()
+
+
+def cost_of(partition: Partition) -> Cost:
+    return Determinants(partition) if isinstance(partition.state, NIState) else Squares(partition)
+
+
+class Step(NamedTuple):
+    """Split ``source``, and merge ``second`` into ``first``, or dissolve ``second``, or (source =
+    second) dissolve part ``first`` of the two, 0 or 1."""
+
+    kind: int
+    source: int
+    first: int
+    second: int
+
+
+#: Kinds of steps.
+MERGE, DISSOLVE, SHED = range(3)
+
+
+class Outlook:
+    """What splitting, merging and dissolving clusters would bring, as far as it is known."""
+
+    def __init__(self, partition: Partition, rng: np.random.RandomState) -> None:
+        capacity = len(partition.state.moments.n)
+        self.partition, self.rng = partition, rng
+        self.cost = cost_of(partition)
+        #: Costs of the two parts that a cluster can be split into, and who is in the second.
+        self.parts = np.full((capacity, 2), np.inf)
+        self.second = np.zeros(len(partition.labels), np.bool_)
+        #: Rise of the cost when a cluster is dissolved, and when one of its parts is.
+        self.dissolving = np.full(capacity, np.inf)
+        self.shedding = np.full((capacity, 2), np.inf)
+        #: Samples that have come or gone since, and how often all this was found out.
+        self.changed = np.full(capacity, len(partition.labels))
+        self.version = np.zeros(capacity, np.int64)
+        self.settled = False
+        self.tried: set[tuple[int, ...]] = set()
+
+    def note(self, before: Labels) -> None:
+        """Samples have moved since ``before``."""
+        labels, k = self.partition.labels, self.partition.k
+        moved = np.flatnonzero(before != labels)
+        self.second[moved] = False
+        self.tried.clear()
+        for where in (before[moved], labels[moved]):
+            self.changed += np.bincount(where, minlength=len(self.changed))
+        self.renew(self.changed[:k] > STALE * self.partition.state.moments.n[:k])
+        self.settled = self.settled and len(moved) == 0
+
+    def renew(self, which: NDArray[np.bool_]) -> None:
+        """Find out anew what is known of these clusters."""
+        clusters = np.flatnonzero(which)
+        self.cost.renew(clusters)
+        for i in clusters.tolist():
+            rows = self.partition.members(i)
+            self.parts[i], self.second[rows] = self.partition.split(rows, self.rng, self.cost)
+            self.changed[i] = 0
+            self.version[i] += 1
+            self.ask(i)
+
+    def ask(self, i: int) -> None:
+        """What dissolving cluster i or a part of it would cost, by the members that are asked."""
+        rows = self.partition.members(i)
+        asked = rows if len(rows) <= ASKED else self.rng.choice(rows, ASKED, replace=False)
+        rises = self.cost.of_adding(self.partition.data.standardised(asked))
+        rises[:, i] = np.inf
+        rise, own = rises.min(axis=1), self.cost.of_clusters()[i]
+        self.dissolving[i] = rise.mean() * len(rows) - own
+        for part in (0, 1):
+            those = self.second[asked] == part
+            if self.parts[i, 0] < np.inf and those.any():
+                n = np.count_nonzero(self.second[rows] == part)
+                self.shedding[i, part] = rise[those].mean() * n - own + self.parts[i, 1 - part]
+            else:
+                self.shedding[i, part] = np.inf
+
+    def renew_stale(self) -> bool:
+        """Find out anew what may have changed; whether anything has."""
+        if self.settled:
+            return False
+        self.renew(self.changed[: self.partition.k] > 0)
+        for i in range(self.partition.k):  # it depends on all clusters
+            self.ask(i)
+        self.settled = True
+        return True
+
+    def gains(self) -> NDArray[np.float64]:
+        """Fall of the cost when a cluster is split; -inf where it cannot be."""
+        k = self.partition.k
+        return self.cost.of_clusters() - self.parts[:k].sum(axis=1)
+
+    def steps(self) -> Iterator[Step]:
+        """Those that promise most, each kind in its turn, none that was tried before."""
+        k, gain = self.partition.k, self.gains()
+        best = np.argsort(-gain, kind="stable")
+        best = best[gain[best] > -np.inf]
+
+        def sources(*ends: int) -> list[int]:
+            return [int(c) for c in best[: SOURCES + len(ends)] if c not in ends][:SOURCES]
+
+        merging = self.cost.of_merging() if k > 2 else np.empty((0, 0))
+        pairs = np.argsort(merging, axis=None, kind="stable")[: 2 * TRIES]
+        pairs = pairs[merging.ravel()[pairs] < np.inf]
+        merges = [
+            (merging[i, j] - gain[c], Step(MERGE, c, int(i), int(j)))
+            for i, j in zip(*np.unravel_index(pairs, merging.shape), strict=True)
+            for c in sources(i, j)
+        ]
+        dissolves = [
+            (self.dissolving[g] - gain[c], Step(DISSOLVE, c, g, g))
+            for g in range(k)
+            for c in sources(g)
+        ]
+        sheds = [
+            (self.shedding[c, part], Step(SHED, c, part, c))
+            for c in range(k)
+            for part in (0, 1)
+            if k > 1 and self.shedding[c, part] < np.inf
+        ]
+        ranked = [sorted(found)[:TRIES] for found in (merges, dissolves, sheds)]
+        for choices in itertools.zip_longest(*ranked):
+            for _, step in filter(None, choices):
+                key = (*step, int(self.version[step.source]), int(self.version[step.second]))
+                if key not in self.tried:
+                    self.tried.add(key)
+                    yield step
+
+    def take(self, step: Step) -> bool:
+        """Make a step and let the samples that it touches find their clusters, if it is possible.
+
+        Who has joined the source since its split was found, is in the first part.
+        """
+        partition, (kind, source, first, end) = self.partition, step
+        splits = partition.members(source)
+        second = self.second[splits]
+        if second.all() or not second.any():
+            return False
+        ends = splits[second == first] if kind == SHED else partition.members(end)
+        if kind == MERGE:
+            targets = np.full(len(ends), first)
+            touched = np.concatenate([splits, ends, partition.members(first)])
+        else:
+            rise = self.cost.of_adding(partition.data.standardised(ends))
+            rise[:, end] = np.inf
+            targets = rise.argmin(axis=1)
+            touched = splits if kind == SHED else np.concatenate([splits, ends])
+        if kind == SHED:
+            partition.relabel(ends, targets)
+        else:
+            parted = np.where(second, end, source)
+            partition.relabel(np.concatenate([splits, ends]), np.concatenate([parted, targets]))
+        partition.sweep(np.sort(touched), LOCAL_SWEEPS)
+        return True
+
+    def grow(self) -> bool:
+        """Split the cluster whose split promises most; whether any can be split."""
+        partition = self.partition
+        k, m = partition.k, partition.state.moments
+        gain = self.gains()
+        source = int(np.argmax(gain))
+        if gain[source] == -np.inf:
+            return False
+        before, rows = partition.labels.copy(), partition.members(source)
+        m.size[0] = k + 1
+        mom.put(m, k, mom.empty_moments(1, *partition._shape()), 0)
+        partition.relabel(rows, np.where(self.second[rows], k, source))
+        partition.sweep()
+        self.note(before)
+        return True
+
+
+def improve(
+    outlook: Outlook, report: Callable[[str], None] | None = None, most: int = MOST_STEPS
+) -> list[float]:
+    """Take steps while one is better. Returns the scores, one after every step taken."""
+    partition = outlook.partition
+    scores: list[float] = []
+    while len(scores) < most:
+        before = partition.score()
+        least = before + GAIN * max(1.0, abs(before))
+        saved = partition.save()
+        for step in outlook.steps():
+            if outlook.take(step) and partition.score() > least:
+                partition.sweep()
+                outlook.note(saved.labels)
+                scores.append(partition.score())
+                if report is not None:
+                    index = partition.index
+                    report(f"step {len(scores)}: {index.name} = {index.value(scores[-1]):.6g}")
+                break
+            partition.restore(saved)
+        else:
+            if not outlook.renew_stale():
+                break
+    return scores
+
+
+def refine(
+    index: Index,
+    data: Data,
+    labels: Labels,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    report: Callable[[str], None] | None = None,
+) -> list[float]:
+    """Improve the partition ``labels`` in place, with ``n_clusters`` clusters if that can be.
+
+    Returns scores, the last of them that of the result.
+    """
+    n_samples, n_features = data.table.shape
+    enough = max(MANY, MANY_PER_FEATURE * n_clusters * n_features)
+    with one_thread():
+        if n_samples > enough:
+            return _refine_by_part(index, data, labels, n_clusters, enough, rng, report)
+        partition = Partition(index, data, labels, int(labels.max()) + 1, n_clusters)
+        return _refine_all(partition, n_clusters, rng, report)
+
+
+def _refine_all(
+    partition: Partition,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    report: Callable[[str], None] | None,
+) -> list[float]:
+    """Sweep, grow, take steps; scores before the steps and after each of them."""
+    partition.sweep()
+    outlook = Outlook(partition, rng)
+    outlook.renew_stale()
+    while partition.k < n_clusters and outlook.grow():
+        pass
+    return [partition.score(), *improve(outlook, report)]
+
+
+def _refine_by_part(
+    index: Index,
+    data: Data,
+    labels: Labels,
+    n_clusters: int,
+    enough: int,
+    rng: np.random.RandomState,
+    report: Callable[[str], None] | None,
+) -> list[float]:
+    """Improve the partition of some samples; the others join them, and all find their clusters."""
+    k = int(labels.max()) + 1
+    before = Partition(index, data, labels, k, n_clusters).score()
+    order = rng.permutation(len(labels))
+    fewest = [order[labels[order] == i][:FEWEST] for i in range(k)]
+    rows = np.unique(np.concatenate([order[:enough], *fewest]))
+    part = Partition(index, data.take(rows), labels[rows], k, n_clusters)
+    _refine_all(part, n_clusters, rng, report)
+    cost = cost_of(part)
+    cost.renew(np.arange(part.k))
+    new = np.empty_like(labels)
+    for block in blocks(len(labels)):
+        new[block] = cost.of_adding(data.standardised(block)).argmin(axis=1)
+    new[rows] = part.labels
+    whole = Partition(index, data, new, part.k, n_clusters)
+    whole.sweep()
+    if whole.k == k and whole.score() <= before:
+        return [before]
+    labels[:] = new
+    return [whole.score()]
