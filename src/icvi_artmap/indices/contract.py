@@ -30,7 +30,15 @@ NEGLIGIBLE = 1e-12
 NONE, NO_SCORES = np.empty(0, np.int64), np.empty(0)
 
 #: What every index implements.
-CONTRACT = ("update", "score", "trial_moves", "move", "trial_merge", "trial_split")
+CONTRACT = (
+    "update",
+    "score",
+    "trial_moves",
+    "trial_additions",
+    "move",
+    "trial_merge",
+    "trial_split",
+)
 
 _IMPLEMENTATIONS: dict[str, dict[type, Any]] = {}
 
@@ -79,6 +87,15 @@ def trial_moves(state, s, x, src, out):
 
 
 @dispatched
+def trial_additions(state, s, x, out):
+    """Score, for every cluster i but the last, the partition with a new sample ``x`` in i.
+
+    The last cluster stands in for the sample: it has one sample, somewhere, and counts in N.
+    ``out`` and what is returned are as in :func:`trial_moves`; ``s`` is any number.
+    """
+
+
+@dispatched
 def move(state, x, src, dst):
     """Sample ``x`` goes from cluster src to dst. An emptied src stays as a row of frequency 0."""
 
@@ -97,8 +114,13 @@ def trial_split(state, i, parts, p, q):
 
 
 def implement(state_type: type, **functions: Any) -> None:
-    """Register the functions of an index; without its own ``move`` it gets :func:`plain_move`."""
+    """Register the functions of an index.
+
+    Without its own ``move`` and ``trial_additions`` it gets :func:`plain_move` and
+    :func:`plain_additions`.
+    """
     functions.setdefault("move", plain_move)
+    functions.setdefault("trial_additions", plain_additions)
     missing = set(CONTRACT) - set(functions)
     if missing:
         raise TypeError(f"{state_type.__name__} lacks {', '.join(sorted(missing))}")
@@ -131,6 +153,12 @@ def plain_move(state, x, src, dst):
     mom.remove(state.moments, src, x, state.scratch)
     mom.add(state.moments, dst, x, state.scratch)
     update(state, src, dst)
+
+
+@inline
+def plain_additions(state, s, x, out):
+    """A move out of the last cluster, which that empties: it is scored as if it had not been."""
+    return trial_moves(state, s, x, state.moments.size[0] - 1, out)
 
 
 def same(a: float, b: float) -> bool:
@@ -184,7 +212,11 @@ class Index:
     def recompute(self, state: Any, data: Data, labels: NDArray[np.int64], i: int) -> None:
         """Compute cluster i from its samples, without the rounding of the recursions."""
         mom.from_labels(state.moments, data, labels, i)
-        self._evaluate(state, clusters=np.array([i], np.int64))
+        self.renewed_score(state, i)
+
+    def renewed_score(self, state: Any, i: int) -> float:
+        """Score after the moments of cluster i have been changed."""
+        return self._evaluate(state, clusters=np.array([i], np.int64))
 
     def score(self, state: Any) -> float:
         """Score of the partition that ``state`` describes."""
