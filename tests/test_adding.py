@@ -163,8 +163,9 @@ def test_far_samples_still_have_a_nearest_cluster() -> None:
 
 
 def test_prediction_can_be_changed_after_the_fit() -> None:
-    X = np.random.default_rng(0).normal(size=(200, 2))
-    fitted = ICVIARTMAP(4, index="CH", random_state=0).fit(X)
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    fitted = ICVIARTMAP(4, index="CH", random_state=0).fit(X[:200])
+    X = X[200:]
     by_default = fitted.predict(X)
     by_category = fitted.set_params(prediction="category").predict(X)
     categories = fitted.transform(X)
@@ -177,6 +178,16 @@ def test_prediction_can_be_changed_after_the_fit() -> None:
     fitted.set_params(prediction="none")
     with pytest.raises(ValueError, match="prediction must be"):
         fitted.predict(X)
+
+
+@pytest.mark.parametrize(("name", "rule"), [("NI", "index"), ("DB", "category")])
+def test_default_rule(name: str, rule: str) -> None:
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    fitted = ICVIARTMAP(5, index=name, rho_a=0.5, random_state=0).fit(X[:200])
+    by_default, by_rule = fitted.predict(X), fitted.set_params(prediction=rule).predict(X)
+    np.testing.assert_array_equal(by_default, by_rule)
+    other = "category" if rule == "index" else "index"
+    assert not np.array_equal(by_default, fitted.set_params(prediction=other).predict(X))
 
 
 def test_another_index_after_the_fit_does_not_matter() -> None:

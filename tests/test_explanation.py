@@ -236,8 +236,8 @@ def test_words(X: np.ndarray) -> None:
 
 
 def test_words_when_index_and_category_disagree() -> None:
-    X = np.random.default_rng(0).normal(size=(200, 2))
-    fitted = fit(X, "CH", 4)
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    fitted, X = fit(X[:200], "CH", 4), X[200:]
     why = explain(fitted, X)
     apart = np.flatnonzero(why.best != why.category_label)
     assert 0 < len(apart) < len(X)

@@ -11,10 +11,10 @@ with one sample more. Two questions are answered from them:
 - *what the index is then* (:func:`index_values`), exactly, for a few rows.
 
 The first question needs no exact value. N and TSS of the enlarged data are the same whichever
-cluster the sample joins. Counting the stand-in, N is right; TSS is that of the training data and the
-stand-in. In PBM it is a factor, in XB, DB and PBM it is the scale of what counts as zero, and NI has
-ln|Σ_data| as a summand in its place: the order of the clusters does not depend on it. CH and WB
-depend on it through SSB = TSS - SSW, which must not become negative; they get worse with SSW
+cluster the sample joins. Counting the stand-in, N is right; TSS is that of the training data and
+the stand-in. In PBM it is a factor, in XB, DB and PBM it is the scale of what counts as zero, and
+NI has ln|Σ_data| as a summand in its place: the order of the clusters does not depend on it. CH and
+WB depend on it through SSB = TSS - SSW, which must not become negative; they get worse with SSW
 whatever TSS is, so they compare the growth of SSW itself (``trial_additions`` in ``sums``).
 """
 
@@ -165,7 +165,7 @@ def _values_of_moving(
 
 
 def _copy(m: Moments) -> Moments:
-    return Moments(*(array.copy() for array in m))
+    return Moments._make(array.copy() for array in m)
 
 
 def _add(m: Moments, i: int, x: NDArray[np.float64]) -> None:

@@ -192,6 +192,8 @@ class Index:
     turns_above : int or None
         Its value does not depend on the axes, and with more features than this its trials are
         cheaper along the principal ones.
+    prediction : str
+        "index" or "category": the rule for new samples (rule 13) that gives the better ARI.
     """
 
     name: str
@@ -200,6 +202,7 @@ class Index:
     make_state: Callable[[mom.Moments, mom.Moments], Any]
     built_in: bool = True
     turns_above: int | None = None
+    prediction: str = "index"
 
     def value(self, score: float) -> float:
         """The index in its own sign."""
