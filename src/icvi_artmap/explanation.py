@@ -202,7 +202,7 @@ class Explanation:
                 (i for i in range(k) if i != best), key=lambda i: -self.direction * values[i]
             )
             named = ", ".join(
-                f"{_number(_lead(values[best], values[i], self.direction))} in {i}"
+                f"{_number(_lead(values[best], values[i], self.direction))} in cluster {i}"
                 for i in others[:TEXT_CLUSTERS]
             )
             more = k - 1 - TEXT_CLUSTERS
@@ -242,9 +242,12 @@ class Explanation:
 
     def _bound_text(self, s: int, f: int) -> str:
         value, lower, upper = self.rows[s, f], self.lower[s, f], self.upper[s, f]
-        side = "inside" if self.slack[s, f] >= 0.0 else "outside"
+        slack = self.slack[s, f]
+        place = f"{_number(abs(slack))} {'inside' if slack > 0.0 else 'outside'}"
+        if slack == 0.0:
+            place = "at the edge of"
         return (
-            f"{self.feature_names[f]} = {_number(value)}, {_number(abs(self.slack[s, f]))} {side} "
+            f"{self.feature_names[f]} = {_number(value)}, {place} "
             f"[{_number(lower)}, {_number(upper)}]"
         )
 
@@ -260,7 +263,7 @@ class Explanation:
             effect = p.effect[i, f]
             way = "higher" if effect > 0.0 else "lower"
             size = (
-                f"by {_number(abs(effect))} deviations"
+                f"by {abs(effect):.2g} deviations"
                 if np.isfinite(effect)
                 else "and neither side varies"
             )
