@@ -104,6 +104,8 @@ BAD_PARAMETERS: list[tuple[str, Any, type[Exception], str]] = [
     ("index", len, TypeError, "index must be a name or an index object"),
     ("evaluation", "Batch", ValueError, 'evaluation must be "incremental" or "batch", got'),
     ("evaluation", None, ValueError, 'evaluation must be "incremental" or "batch", got'),
+    ("prediction", "Index", ValueError, 'prediction must be "auto", "index" or "category", got'),
+    ("prediction", None, ValueError, 'prediction must be "auto", "index" or "category", got None'),
     ("init", "random", ValueError, r"init='random' is unknown.*k-means\+\+.*n_clusters"),
     ("init", "K-means++", ValueError, "init='K-means.*' is unknown"),
     ("init", GOOD[:2], ValueError, r"init has shape \(2, 3\).*need \(3, 3\)"),
@@ -205,7 +207,9 @@ def assert_sound(estimator: ICVIARTMAP, X: np.ndarray) -> ICVIARTMAP:
     assert np.isfinite(estimator.cluster_centers_).all()
     assert np.isfinite(estimator.categories_).all()
     assert np.isfinite(estimator.map_field_).all()
-    assert set(estimator.predict(X)) <= set(range(k))
+    for prediction in ("index", "category", "auto"):
+        estimator.prediction = prediction
+        assert set(estimator.predict(X)) <= set(range(k))
     assert np.isfinite(estimator.transform(X)).all()
     assert not np.isnan(estimator.score(X))
     return estimator

@@ -33,6 +33,7 @@ BUSY = {"rho_a": 0.8, "rho_ab": 0.9}
         ICVIARTMAP(n_clusters=3),
         ICVIARTMAP(n_clusters=2, index="CH", rho_a=0.7, rho_ab=0.9, n_init=2),
         ICVIARTMAP(n_clusters=3, index="XB", shuffle=False, evaluation="batch", max_epochs=2),
+        ICVIARTMAP(n_clusters=3, prediction="category"),
     ]
 )
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
@@ -207,14 +208,14 @@ def test_some_random_corners_in_plain_python(name: str, seed: int) -> None:
 
 @pytest.mark.nojit
 @pytest.mark.parametrize("name", ["CH", "NI"])
-def test_predict_equals_the_oracle(name: str) -> None:
+def test_predict_by_category_equals_the_oracle(name: str) -> None:
     """Also outside the range of the training data."""
     X = blobs(1, n=50, d=2)
     fitted = model(index=name, init=X[:4], shuffle=False, max_epochs=3, **BUSY).fit(X)
     reference = oracle_of(X, fitted, X[:4])
     rng = np.random.default_rng(0)
     new = np.vstack([X, X.mean(axis=0) + 3.0 * X.std(axis=0) * rng.normal(size=(100, 2))])
-    predicted = fitted.predict(new)
+    predicted = fitted.set_params(prediction="category").predict(new)
     assert predicted.dtype == np.int64
     np.testing.assert_array_equal(predicted, oracle.predict(reference, new))
 
@@ -245,7 +246,7 @@ def test_transform_of_a_cluster_that_no_category_predicts(X: np.ndarray) -> None
 
 
 def test_largest_transformed_value_is_the_prediction(X: np.ndarray) -> None:
-    fitted = model(**BUSY).fit(X)
+    fitted = model(prediction="category", **BUSY).fit(X)
     new = blobs(9)
     values, predicted = fitted.transform(new), fitted.predict(new)
     np.testing.assert_array_equal(values.max(axis=1), values[np.arange(len(new)), predicted])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
     from icvi_artmap.prediction import index_value
 
@@ -15,11 +16,13 @@ __version__ = "0.1.0"
 #: Public names and where they live; imported when first asked for (PEP 562).
 _HOMES = {
     "ICVIARTMAP": "icvi_artmap.estimator",
+    "Explanation": "icvi_artmap.explanation",
     "custom_index": "icvi_artmap.indices.custom",
+    "explain": "icvi_artmap.explanation",
     "index_value": "icvi_artmap.prediction",
 }
 
-__all__ = ["ICVIARTMAP", "custom_index", "index_value"]
+__all__ = ["ICVIARTMAP", "Explanation", "custom_index", "explain", "index_value"]
 
 
 def __getattr__(name: str) -> Any:

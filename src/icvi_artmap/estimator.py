@@ -18,16 +18,18 @@ from sklearn.base import (
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from icvi_artmap import fitting, prediction
+from icvi_artmap import adding, fitting, prediction
 from icvi_artmap.engine import Parameters
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.initialise import kmeans_centres
-from icvi_artmap.scaling import learn_scaling
+from icvi_artmap.moments import Moments
+from icvi_artmap.scaling import Scaling, learn_scaling
 
 _SEEDS = np.iinfo(np.int32).max
 #: Indices for which refine="auto" refines.
 REFINED = ("NI",)
+PREDICTIONS = ("auto", "index", "category")
 ONE_CLUSTER = (
     "n_clusters=1 is not a clustering: every index compares at least two clusters. "
     "Use n_clusters >= 2."
@@ -81,6 +83,11 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     evaluation : {"incremental", "batch"}, default="incremental"
         "batch" computes every trial anew from the data (the paper's bCVI-ARTMAP): the same labels,
         much slower.
+    prediction : {"auto", "index", "category"}, default="auto"
+        How :meth:`predict` chooses: "index" takes the cluster with which the index of training
+        data and sample together is best, "category" that of the category with the largest choice
+        value. "auto" is "index", but "category" for DB: what labelled held-out halves of the
+        paper's synthetic sets better. It can be changed after the fit.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts and of the order of presentation.
     verbose : int, default=0
@@ -149,6 +156,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         shuffle: bool = True,
         refine: Literal["auto"] | bool = "auto",
         evaluation: Literal["incremental", "batch"] = "incremental",
+        prediction: Literal["auto", "index", "category"] = "auto",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -169,6 +177,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self.shuffle = shuffle
         self.refine = refine
         self.evaluation = evaluation
+        self.prediction = prediction
         self.random_state = random_state
         self.verbose = verbose
 
@@ -227,7 +236,8 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             if best is None or result.score > best.score:
                 best = result
         assert best is not None
-        self._set_result(best, scaling, index)
+        moments = adding.cluster_moments(X, best.labels, len(best.centres), scaling, index)
+        self._set_result(best, moments, scaling, index)
         return self
 
     def fit_predict(self, X: ArrayLike, y: Any = None, **kwargs: Any) -> NDArray[np.int64]:
@@ -235,15 +245,27 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         return self.fit(X, **kwargs).labels_
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Cluster of every row: that of the category with the largest choice value.
+        """Cluster of every row, each by itself; nothing is learned from it.
 
-        Training samples need not get the cluster they have in ``labels_``: there the index decided.
+        With ``prediction="index"`` a row gets the cluster that leaves the index best when the row
+        is added to the training data there. With ``prediction="category"`` it gets the cluster of
+        the category with the largest choice value. Of equals the lowest number wins.
+
+        Training samples need not get the cluster they have in ``labels_``: there they were taken
+        out of their own cluster first, and with ``rho_ab`` below 1 categories had a say.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Any rows, in the units of the training data.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = self._check_data(X, reset=False)
-        return self.category_labels_[
-            prediction.best_categories(X, self._scaling, self._boxes, self.alpha)
-        ]
+        self._check_prediction()
+        return self._predict(self._check_data(X, reset=False))
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         """Choice value of every cluster's best category, of shape (n_samples, n_clusters_).
@@ -265,11 +287,21 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         X = self._check_data(X, reset=False)
         return prediction.score(X, labels, self._scaling, get_index(self.index))
 
+    def _predict(self, X: NDArray[np.floating]) -> NDArray[np.int64]:
+        by = self._index.prediction if self.prediction == "auto" else self.prediction
+        if by == "category":
+            return self.category_labels_[
+                prediction.best_categories(X, self._scaling, self._boxes, self.alpha)
+            ]
+        return adding.best_clusters(X, self._scaling, self._index, self._moments)
+
     @property
     def _n_features_out(self) -> int:
         return self.n_clusters_
 
-    def _set_result(self, result: fitting.FitResult, scaling: Any, index: Index) -> None:
+    def _set_result(
+        self, result: fitting.FitResult, moments: Moments, scaling: Scaling, index: Index
+    ) -> None:
         d = len(scaling.minimum)
         self.labels_ = result.labels
         self.n_clusters_ = len(result.centres)
@@ -292,6 +324,8 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             self.index_trace_ = index.direction * result.trace
         elif hasattr(self, "index_trace_"):
             del self.index_trace_
+        self._index = index
+        self._moments = moments
         self._scaling = scaling
         self._boxes = result.boxes
 
@@ -368,6 +402,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             raise ValueError(
                 f'evaluation must be "incremental" or "batch", got {self.evaluation!r}.'
             )
+        self._check_prediction()
         parameters = Parameters(
             float(self.rho_a),
             float(self.rho_ab),
@@ -377,6 +412,12 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             float(self.beta_ab),
         )
         return get_index(self.index), parameters
+
+    def _check_prediction(self) -> None:
+        if self.prediction not in PREDICTIONS:
+            raise ValueError(
+                f'prediction must be "auto", "index" or "category", got {self.prediction!r}.'
+            )
 
 
 def _refuse_one_cluster(n_clusters: Any) -> None:

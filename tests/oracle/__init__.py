@@ -3,6 +3,7 @@
 It is what the compiled library is compared with, so it shares no code with it.
 """
 
+from .adding import best_cluster, moving_values, values_with_sample
 from .algorithm import Result, fit, predict
 from .indices import DIRECTION, INDICES, ch, db, ni, pbm, same, score, strictly_better, wb, xb
 from .moments import Moments, add, batch_moments, merge, remove, split
@@ -16,6 +17,7 @@ __all__ = [
     "Scaling",
     "add",
     "batch_moments",
+    "best_cluster",
     "ch",
     "complement_code",
     "db",
@@ -23,6 +25,7 @@ __all__ = [
     "fit_scaling",
     "merge",
     "min_max",
+    "moving_values",
     "ni",
     "pbm",
     "predict",
@@ -32,6 +35,7 @@ __all__ = [
     "split",
     "standardise",
     "strictly_better",
+    "values_with_sample",
     "wb",
     "xb",
 ]

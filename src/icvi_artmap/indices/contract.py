@@ -30,7 +30,15 @@ NEGLIGIBLE = 1e-12
 NONE, NO_SCORES = np.empty(0, np.int64), np.empty(0)
 
 #: What every index implements.
-CONTRACT = ("update", "score", "trial_moves", "move", "trial_merge", "trial_split")
+CONTRACT = (
+    "update",
+    "score",
+    "trial_moves",
+    "trial_additions",
+    "move",
+    "trial_merge",
+    "trial_split",
+)
 
 _IMPLEMENTATIONS: dict[str, dict[type, Any]] = {}
 
@@ -79,6 +87,15 @@ def trial_moves(state, s, x, src, out):
 
 
 @dispatched
+def trial_additions(state, s, x, out):
+    """Score, for every cluster i but the last, the partition with a new sample ``x`` in i.
+
+    The last cluster stands in for the sample: it has one sample, somewhere, and counts in N.
+    ``out`` and what is returned are as in :func:`trial_moves`; ``s`` is any number.
+    """
+
+
+@dispatched
 def move(state, x, src, dst):
     """Sample ``x`` goes from cluster src to dst. An emptied src stays as a row of frequency 0."""
 
@@ -97,8 +114,13 @@ def trial_split(state, i, parts, p, q):
 
 
 def implement(state_type: type, **functions: Any) -> None:
-    """Register the functions of an index; without its own ``move`` it gets :func:`plain_move`."""
+    """Register the functions of an index.
+
+    Without its own ``move`` and ``trial_additions`` it gets :func:`plain_move` and
+    :func:`plain_additions`.
+    """
     functions.setdefault("move", plain_move)
+    functions.setdefault("trial_additions", plain_additions)
     missing = set(CONTRACT) - set(functions)
     if missing:
         raise TypeError(f"{state_type.__name__} lacks {', '.join(sorted(missing))}")
@@ -133,6 +155,12 @@ def plain_move(state, x, src, dst):
     update(state, src, dst)
 
 
+@inline
+def plain_additions(state, s, x, out):
+    """A move out of the last cluster, which that empties: it is scored as if it had not been."""
+    return trial_moves(state, s, x, state.moments.size[0] - 1, out)
+
+
 def same(a: float, b: float) -> bool:
     """Whether two scores are equal as far as they can be told apart; an infinity equals itself."""
     if a == b or abs(a) == np.inf or abs(b) == np.inf:
@@ -164,6 +192,8 @@ class Index:
     turns_above : int or None
         Its value does not depend on the axes, and with more features than this its trials are
         cheaper along the principal ones.
+    prediction : str
+        "index" or "category": the rule for new samples (rule 13) that gives the better ARI.
     """
 
     name: str
@@ -172,6 +202,7 @@ class Index:
     make_state: Callable[[mom.Moments, mom.Moments], Any]
     built_in: bool = True
     turns_above: int | None = None
+    prediction: str = "index"
 
     def value(self, score: float) -> float:
         """The index in its own sign."""
@@ -190,9 +221,9 @@ class Index:
         """Score of the partition that ``state`` describes."""
         return self._evaluate(state)
 
-    def renew(self, state: Any, clusters: NDArray[np.int64]) -> None:
-        """The moments of these clusters have changed: renew what the state caches of them."""
-        self._evaluate(state, clusters=clusters)
+    def renew(self, state: Any, clusters: NDArray[np.int64]) -> float:
+        """The moments of these clusters have changed: renew what is cached. Returns the score."""
+        return self._evaluate(state, clusters=clusters)
 
     def trial_merges(self, state: Any, i: int, out: NDArray[np.float64], least: float) -> None:
         """out[j] = score with clusters i < j merged; any lower number if below ``least``."""

@@ -183,4 +183,4 @@ implement(
     trial_split=trial_split,
 )
 
-INDEX = Index("DB", -1, False, make_state)
+INDEX = Index("DB", -1, False, make_state, prediction="category")

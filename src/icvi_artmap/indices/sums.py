@@ -74,6 +74,19 @@ def trial_moves(state, s, x, src, out):
 
 
 @inline
+def trial_additions(state, s, x, out):
+    """Growth of SSW, turned. It orders the clusters as the score does, whatever TSS is."""
+    m, distance = state.moments, state.centres.to_sample
+    k, least = m.size[0] - 1, np.inf
+    cen.squared_distances(state.centres.coordinates, x, k, distance)
+    for i in range(k):
+        cost = m.n[i] / (m.n[i] + 1) * distance[i]
+        least = min(least, cost)
+        out[i] = -cost
+    return RESOLUTION * (least + state.totals.mean_square)
+
+
+@inline
 def trial_merge(state, i, j, least):
     within = state.centres.within[0] + cen.merge_cost(state.moments, i, j)
     return _score(state, within, state.moments.size[0] - 1)
@@ -93,6 +106,7 @@ def implement_sums(state_type: type, of_within_function: object) -> None:
         update=update,
         score=score,
         trial_moves=trial_moves,
+        trial_additions=trial_additions,
         trial_merge=trial_merge,
         trial_split=trial_split,
     )

@@ -1,0 +1,448 @@
+"""Why a sample belongs to a cluster: index values, category bounds and cluster profiles.
+
+Everything comes from what a fitted model keeps; the training data are not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from icvi_artmap import adding, prediction
+from icvi_artmap.indices.contract import NEGLIGIBLE, RESOLUTION
+
+if TYPE_CHECKING:
+    from icvi_artmap.estimator import ICVIARTMAP
+
+#: A bound is known up to this part of the range of the feature, and of the value.
+ROUNDING = 1e-14
+#: In a text, so many clusters are named beside the best one, and so many features of a profile.
+TEXT_CLUSTERS, TEXT_FEATURES = 3, 3
+#: A text shows at most so many samples.
+TEXT_SAMPLES = 10
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """What sets every cluster apart from all other samples, feature by feature.
+
+    Attributes
+    ----------
+    n : ndarray of shape (k,)
+        Number of training samples.
+    mean, rest_mean : ndarray of shape (k, d)
+        Mean of the cluster and of all other samples, in the units of the data. Where there are no
+        others (one cluster), both are the mean of the cluster.
+    effect : ndarray of shape (k, d)
+        Their difference, divided by the deviation of the samples about these two means (Cohen's d).
+        0 for a constant feature; infinite where the two groups differ and neither varies.
+    variance_share : ndarray of shape (k, d)
+        Part of the feature's variance that the difference accounts for, 0 to 1.
+    order : ndarray of shape (k, d)
+        Features of every cluster, those of largest ``abs(effect)`` first.
+    """
+
+    n: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    rest_mean: NDArray[np.float64]
+    effect: NDArray[np.float64]
+    variance_share: NDArray[np.float64]
+    order: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What :func:`explain` returns: m samples, k clusters, d features.
+
+    Attributes
+    ----------
+    index_values : ndarray of shape (m, k)
+        The index, in its own sign, of the whole partition with the sample in each of the clusters.
+    best : ndarray of shape (m,)
+        The cluster with the best of these values; the lowest number of equals.
+    margin : ndarray of shape (m,)
+        By how much the second best value is worse, never negative; infinite if there is no second.
+    predicted : ndarray of shape (m,)
+        What the model's ``predict`` says.
+    category : ndarray of shape (m,)
+        The category with the largest choice value.
+    category_label : ndarray of shape (m,)
+        The cluster that this category predicts; it need not be ``best``.
+    lower, upper : ndarray of shape (m, d)
+        Bounds of the category's box, in the units of the data.
+    slack : ndarray of shape (m, d)
+        Distance of the sample from the nearer of the two bounds, in the units of the data; negative
+        outside the box.
+    profiles : Profiles
+        What sets every cluster apart.
+    index_name : str
+    direction : int
+        +1 if greater values of the index are better, -1 if smaller ones are.
+    feature_names : list of str
+        Those of the training data, or "feature 0", "feature 1", ...
+    sample_names : list
+        The row names of a DataFrame, ``samples`` if given, or 0 to m - 1.
+    rows : ndarray of shape (m, d)
+        The samples.
+    """
+
+    index_values: NDArray[np.float64]
+    best: NDArray[np.int64]
+    margin: NDArray[np.float64]
+    predicted: NDArray[np.int64]
+    category: NDArray[np.int64]
+    category_label: NDArray[np.int64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    slack: NDArray[np.float64]
+    profiles: Profiles
+    index_name: str
+    direction: int
+    feature_names: list[str]
+    sample_names: list[Any]
+    rows: NDArray[np.float64]
+
+    def to_pandas(self) -> Any:
+        """One row per sample: clusters, margin, category, and the index value in every cluster.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        pandas = _pandas()
+        table: dict[str, Any] = {
+            "best": self.best,
+            "margin": self.margin,
+            "predicted": self.predicted,
+            "category": self.category,
+            "category_label": self.category_label,
+            "features_outside": (self.slack < 0.0).sum(axis=1),
+        }
+        for i in range(self.index_values.shape[1]):
+            table[f"{self.index_name} in {i}"] = self.index_values[:, i]
+        return pandas.DataFrame(table, index=pandas.Index(self.sample_names, name="sample"))
+
+    def bounds_to_pandas(self) -> Any:
+        """One row per sample and feature: its value, the bounds of the category, and the slack.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        pandas = _pandas()
+        m, d = self.rows.shape
+        return pandas.DataFrame(
+            {
+                "sample": [name for name in self.sample_names for _ in range(d)],
+                "category": np.repeat(self.category, d),
+                "feature": self.feature_names * m,
+                "value": self.rows.ravel(),
+                "lower": self.lower.ravel(),
+                "upper": self.upper.ravel(),
+                "slack": self.slack.ravel(),
+            }
+        )
+
+    def profiles_to_pandas(self) -> Any:
+        """One row per cluster and feature, in every cluster the features of largest effect first.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        pandas, p = _pandas(), self.profiles
+        k, d = p.mean.shape
+        names = np.array(self.feature_names, dtype=object)
+        columns = {
+            name: np.take_along_axis(getattr(p, name), p.order, axis=1).ravel()
+            for name in ("mean", "rest_mean", "effect", "variance_share")
+        }
+        cluster = np.repeat(np.arange(k), d)
+        return pandas.DataFrame(
+            {"cluster": cluster, "n": p.n[cluster], "feature": names[p.order].ravel(), **columns}
+        )
+
+    def to_text(self, max_samples: int = TEXT_SAMPLES, max_features: int = TEXT_FEATURES) -> str:
+        """The same in words.
+
+        Parameters
+        ----------
+        max_samples : int, default=10
+            Explain the first so many samples.
+        max_features : int, default=3
+            Name so many features that set a cluster apart.
+
+        Returns
+        -------
+        str
+        """
+        m = len(self.best)
+        parts = [self._sample_text(s) for s in range(min(m, max_samples))]
+        if m > max_samples:
+            parts.append(f"... and {m - max_samples} more samples.")
+        shown = sorted(set(self.best[:max_samples].tolist()))
+        parts += [self._cluster_text(i, max_features) for i in shown]
+        return "\n\n".join(parts)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _sample_text(self, s: int) -> str:
+        values, best = self.index_values[s], int(self.best[s])
+        k = len(values)
+        lines = [f"Sample {self.sample_names[s]} fits cluster {best} best."]
+        if k > 1:
+            # The best first; Python's sort keeps the lower number first among equals.
+            others = sorted(
+                (i for i in range(k) if i != best), key=lambda i: -self.direction * values[i]
+            )
+            named = ", ".join(
+                f"{_number(_lead(values[best], values[i], self.direction))} in cluster {i}"
+                for i in others[:TEXT_CLUSTERS]
+            )
+            more = k - 1 - TEXT_CLUSTERS
+            left = f", and by no less in the other {more}" if more > 0 else ""
+            better = "greater" if self.direction > 0 else "smaller"
+            lines += [
+                f"  With the sample there, {self.index_name} of the whole partition is "
+                f"{_number(values[best])} ({better} is better).",
+                f"  It would be worse by {named}{left}.",
+            ]
+        lines += [f"  {line}" for line in self._category_lines(s)]
+        label = int(self.category_label[s])
+        if label != best:
+            lines.append(
+                f"  Index and category disagree: {best} and {label}. "
+                f"The model predicts {self.predicted[s]}."
+            )
+        return "\n".join(lines)
+
+    def _category_lines(self, s: int) -> list[str]:
+        slack, d = self.slack[s], len(self.feature_names)
+        head = f"Nearest category: {self.category[s]}, of cluster {self.category_label[s]}."
+        outside = np.flatnonzero(slack < 0.0)
+        if len(outside) == 0:
+            nearest = int(slack.argmin())
+            features = "its only feature" if d == 1 else f"all {d} features"
+            return [
+                f"{head} The sample is inside its box in {features}.",
+                f"Nearest bound: {self._bound_text(s, nearest)}.",
+            ]
+        farthest = outside[np.argsort(slack[outside], kind="stable")][:TEXT_FEATURES]
+        lines = [f"{head} The sample is outside its box in {len(outside)} of {d} features:"]
+        lines += [f"  {self._bound_text(s, int(f))}" for f in farthest]
+        if len(outside) > len(farthest):
+            lines.append(f"  ... and {len(outside) - len(farthest)} more")
+        return lines
+
+    def _bound_text(self, s: int, f: int) -> str:
+        value, lower, upper = self.rows[s, f], self.lower[s, f], self.upper[s, f]
+        slack = self.slack[s, f]
+        place = f"{_number(abs(slack))} {'inside' if slack > 0.0 else 'outside'}"
+        if slack == 0.0:
+            place = "at the edge of"
+        return (
+            f"{self.feature_names[f]} = {_number(value)}, {place} "
+            f"[{_number(lower)}, {_number(upper)}]"
+        )
+
+    def _cluster_text(self, i: int, max_features: int) -> str:
+        p = self.profiles
+        share = p.n[i] / p.n.sum()
+        lines = [f"Cluster {i} has {p.n[i]} training samples ({share:.0%})."]
+        telling = [f for f in p.order[i] if p.effect[i, f] != 0.0][:max_features]
+        if not telling:
+            return f"{lines[0]} No feature sets it apart."
+        lines[0] += " What sets it apart:"
+        for f in telling:
+            effect = p.effect[i, f]
+            way = "higher" if effect > 0.0 else "lower"
+            size = (
+                f"by {abs(effect):.2g} deviations"
+                if np.isfinite(effect)
+                else "and neither side varies"
+            )
+            lines.append(
+                f"  {self.feature_names[f]} is {way}: mean {_number(p.mean[i, f])}, elsewhere "
+                f"{_number(p.rest_mean[i, f])} ({size}, {p.variance_share[i, f]:.0%} of its "
+                "variance)"
+            )
+        return "\n".join(lines)
+
+
+def explain(
+    model: ICVIARTMAP, X: ArrayLike, *, samples: Sequence[int] | ArrayLike | None = None
+) -> Explanation:
+    """Explain to which cluster samples belong, and why.
+
+    Parameters
+    ----------
+    model : ICVIARTMAP
+        Fitted.
+    X : array-like of shape (m, n_features)
+        Samples, in the units of the data.
+    samples : array-like of shape (m,), optional
+        Which training samples the rows of ``X`` are, as positions in ``labels_``. Such a row is
+        moved from its cluster to the others. Without it every row is a new sample that is added to
+        the training data; a training sample then counts twice.
+
+    Returns
+    -------
+    Explanation
+        Arrays, with ``to_text()`` (or ``print``), ``to_pandas()``, ``bounds_to_pandas()`` and
+        ``profiles_to_pandas()``.
+
+    Notes
+    -----
+    Index values are those of all samples, standardised as the training data were. One sample among
+    N changes an index by the order of 1/N: compare margins with each other, not with the value.
+
+    Examples
+    --------
+    >>> from icvi_artmap import ICVIARTMAP, explain
+    >>> X = [[0.0, 5.0], [1.0, 5.0], [2.0, 6.0], [10.0, 5.0], [11.0, 6.0], [12.0, 6.0]]
+    >>> model = ICVIARTMAP(n_clusters=2, index="CH", init=[[1, 5], [11, 6]], shuffle=False).fit(X)
+    >>> why = explain(model, [[3.0, 5.5]])
+    >>> why.best
+    array([0])
+    >>> print(why)
+    Sample 0 fits cluster 0 best.
+    ...
+    """
+    check_is_fitted(model)
+    named = getattr(X, "index", None)  # of a DataFrame
+    feature_names = getattr(model, "feature_names_in_", None)
+    rows = model._check_data(X, reset=False).astype(np.float64)
+    own, positions = None, None
+    if samples is not None:
+        positions = _check_samples(samples, len(rows), len(model.labels_))
+        own = model.labels_[positions]
+    index = model._index
+    values = adding.index_values(rows, model._scaling, index, model._moments, own)
+    best, margin = _best_and_margin(index.direction * values)
+    category = prediction.best_categories(rows, model._scaling, model._boxes, model.alpha)
+    lower, upper = model.categories_[category, 0], model.categories_[category, 1]
+    if named is not None and not callable(named):
+        sample_names = list(named)
+    else:
+        sample_names = list(range(len(rows))) if positions is None else positions.tolist()
+    return Explanation(
+        index_values=values,
+        best=best,
+        margin=margin,
+        predicted=model._predict(rows),
+        category=category,
+        category_label=model.category_labels_[category],
+        lower=lower,
+        upper=upper,
+        slack=_slack(rows, lower, upper, model._scaling.span),
+        profiles=_profiles(model),
+        index_name=index.name,
+        direction=index.direction,
+        feature_names=[f"feature {f}" for f in range(rows.shape[1])]
+        if feature_names is None
+        else list(feature_names),
+        sample_names=sample_names,
+        rows=rows,
+    )
+
+
+def _check_samples(samples: Any, n_rows: int, n_samples: int) -> NDArray[np.int64]:
+    positions = np.asarray(samples)
+    if positions.shape != (n_rows,) or positions.dtype.kind not in "iu":
+        raise ValueError(
+            f"samples must be {n_rows} integers, one for every row of X, got an array of shape "
+            f"{positions.shape} and type {positions.dtype}."
+        )
+    if n_rows > 0 and not (positions.min() >= 0 and positions.max() < n_samples):
+        raise ValueError(
+            f"samples must be positions of training samples, 0 to {n_samples - 1}, got "
+            f"{positions.min()} to {positions.max()}."
+        )
+    return positions.astype(np.int64)
+
+
+def _slack(
+    rows: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    span: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Distance to the nearer bound, negative outside; exactly 0 on a bound, whatever the rounding.
+
+    Bounds are scaled back from [0, 1]. A sample that made one must not seem to be outside.
+    """
+    slack = np.minimum(rows - lower, upper - rows)
+    rounding = ROUNDING * (span + np.abs(rows))
+    return np.where(np.abs(slack) <= rounding, 0.0, slack)
+
+
+def _best_and_margin(
+    scores: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The largest score of every row, the first of equals, and its lead over the second."""
+    m, k = scores.shape
+    top = scores.max(axis=1)
+    size = np.maximum(1.0, np.where(np.isfinite(top), np.abs(top), 1.0))
+    best = (scores >= (top - RESOLUTION * size)[:, None]).argmax(axis=1)
+    if k == 1:
+        return best, np.full(m, np.inf)
+    others = scores.copy()
+    others[np.arange(m), best] = -np.inf
+    return best, np.array([_lead(a, b) for a, b in zip(top, others.max(axis=1), strict=True)])
+
+
+def _lead(a: float, b: float, direction: int = 1) -> float:
+    """How much better a is than b; equal infinities do not differ."""
+    return 0.0 if a == b else float(max(direction * (a - b), 0.0))
+
+
+def _profiles(model: ICVIARTMAP) -> Profiles:
+    """Every cluster against the samples of all the others together.
+
+    The features are standardised: their mean is 0 and their squares sum to N. That leaves
+    mu_rest = -n / (N - n) mu_i; the squares about the two means are what n (N - n) / N
+    (mu_i - mu_rest)² leaves of N. A constant feature is 0 throughout.
+    """
+    n, mean, scaling = model._moments.n, model._moments.mean, model._scaling
+    total = float(n.sum())
+    inside = n[:, None].astype(float)
+    outside = total - inside
+    rest = np.where(outside > 0.0, -inside / np.maximum(outside, 1.0) * mean, mean)
+    difference = mean - rest
+    share = inside * outside / total**2 * np.square(difference)
+    share = np.where(share > NEGLIGIBLE, np.minimum(share, 1.0), 0.0)
+    left = np.where(1.0 - share > NEGLIGIBLE, 1.0 - share, 0.0)
+    deviation = np.sqrt(left * total / max(total - 2.0, 1.0))
+    effect = np.zeros_like(mean)
+    with np.errstate(divide="ignore"):  # infinite where nothing varies but the two means
+        np.divide(difference, deviation, out=effect, where=share > 0.0)
+    return Profiles(
+        n=n.copy(),
+        mean=scaling.standardise_inverse(mean),
+        rest_mean=scaling.standardise_inverse(rest),
+        effect=effect,
+        variance_share=share,
+        order=np.argsort(-np.abs(effect), axis=1, kind="stable"),
+    )
+
+
+def _number(value: float) -> str:
+    """Four digits are enough to read, and more to tell large numbers apart."""
+    return f"{value:.4g}" if abs(value) < 1000.0 or not np.isfinite(value) else f"{value:,.1f}"
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(
+            "A table of an explanation needs pandas: pip install pandas. "
+            "The arrays and to_text() do without."
+        ) from error
+    return pandas
