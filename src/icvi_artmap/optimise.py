@@ -300,9 +300,11 @@ MERGE, DISSOLVE, SHED = range(3)
 class Outlook:
     """What splitting, merging and dissolving clusters would bring, as far as it is known."""
 
-    def __init__(self, partition: Partition, rng: np.random.RandomState) -> None:
+    def __init__(
+        self, partition: Partition, rng: np.random.RandomState, tries: int = TRIES
+    ) -> None:
         capacity = len(partition.state.moments.n)
-        self.partition, self.rng = partition, rng
+        self.partition, self.rng, self.tries = partition, rng, tries
         self.cost = cost_of(partition)
         #: Costs of the two parts that a cluster can be split into, and who is in the second.
         self.parts = np.full((capacity, 2), np.inf)
@@ -379,7 +381,7 @@ class Outlook:
             return [int(c) for c in best[: SOURCES + len(ends)] if c not in ends][:SOURCES]
 
         merging = self.cost.of_merging() if k > 2 else np.empty((0, 0))
-        pairs = np.argsort(merging, axis=None, kind="stable")[: 2 * TRIES]
+        pairs = np.argsort(merging, axis=None, kind="stable")[: 2 * self.tries]
         pairs = pairs[merging.ravel()[pairs] < np.inf]
         merges = [
             (merging[i, j] - gain[c], Step(MERGE, c, int(i), int(j)))
@@ -397,7 +399,7 @@ class Outlook:
             for part in (0, 1)
             if k > 1 and self.shedding[c, part] < np.inf
         ]
-        ranked = [sorted(found)[:TRIES] for found in (merges, dissolves, sheds)]
+        ranked = [sorted(found)[: self.tries] for found in (merges, dissolves, sheds)]
         for choices in itertools.zip_longest(*ranked):
             for _, step in filter(None, choices):
                 key = (*step, int(self.version[step.source]), int(self.version[step.second]))
@@ -487,13 +489,16 @@ def refine(
 
     Returns scores, the last of them that of the result.
     """
-    n_samples, n_features = data.table.shape
-    enough = max(MANY, MANY_PER_FEATURE * n_clusters * n_features)
     with one_thread():
-        if n_samples > enough:
-            return _refine_by_part(index, data, labels, n_clusters, enough, rng, report)
+        if len(labels) > enough(data, n_clusters):
+            return _refine_by_part(index, data, labels, n_clusters, rng, report)
         partition = Partition(index, data, labels, int(labels.max()) + 1, n_clusters)
         return _refine_all(partition, n_clusters, rng, report)
+
+
+def enough(data: Data, n_clusters: int) -> int:
+    """So many samples represent all of them."""
+    return max(MANY, MANY_PER_FEATURE * n_clusters * data.table.shape[1])
 
 
 def _refine_all(
@@ -516,7 +521,6 @@ def _refine_by_part(
     data: Data,
     labels: Labels,
     n_clusters: int,
-    enough: int,
     rng: np.random.RandomState,
     report: Callable[[str], None] | None,
 ) -> list[float]:
@@ -525,14 +529,10 @@ def _refine_by_part(
     before = Partition(index, data, labels, k, n_clusters).score()
     order = rng.permutation(len(labels))
     fewest = [order[labels[order] == i][:FEWEST] for i in range(k)]
-    rows = np.unique(np.concatenate([order[:enough], *fewest]))
+    rows = np.unique(np.concatenate([order[: enough(data, n_clusters)], *fewest]))
     part = Partition(index, data.take(rows), labels[rows], k, n_clusters)
     _refine_all(part, n_clusters, rng, report)
-    cost = cost_of(part)
-    cost.renew(np.arange(part.k))
-    new = np.empty_like(labels)
-    for block in blocks(len(labels)):
-        new[block] = cost.of_adding(data.standardised(block)).argmin(axis=1)
+    new = joined(part, data)
     new[rows] = part.labels
     whole = Partition(index, data, new, part.k, n_clusters)
     whole.sweep()
@@ -540,3 +540,13 @@ def _refine_by_part(
         return [before]
     labels[:] = new
     return [whole.score()]
+
+
+def joined(part: Partition, data: Data) -> Labels:
+    """The cluster of ``part`` that every sample of ``data`` joins at the least cost."""
+    cost = cost_of(part)
+    cost.renew(np.arange(part.k))
+    labels = np.empty(len(data.table), np.int64)
+    for block in blocks(len(labels)):
+        labels[block] = cost.of_adding(data.standardised(block)).argmin(axis=1)
+    return labels
