@@ -9,17 +9,19 @@ if TYPE_CHECKING:
     from icvi_artmap.estimator import ICVIARTMAP
     from icvi_artmap.indices.custom import custom_index
     from icvi_artmap.prediction import index_value
+    from icvi_artmap.search import ICVIARTMAPSearch
 
 __version__ = "0.1.0"
 
 #: Public names and where they live; imported when first asked for (PEP 562).
 _HOMES = {
     "ICVIARTMAP": "icvi_artmap.estimator",
+    "ICVIARTMAPSearch": "icvi_artmap.search",
     "custom_index": "icvi_artmap.indices.custom",
     "index_value": "icvi_artmap.prediction",
 }
 
-__all__ = ["ICVIARTMAP", "custom_index", "index_value"]
+__all__ = ["ICVIARTMAP", "ICVIARTMAPSearch", "custom_index", "index_value"]
 
 
 def __getattr__(name: str) -> Any:

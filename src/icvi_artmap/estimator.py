@@ -23,7 +23,7 @@ from icvi_artmap.engine import Parameters
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.initialise import kmeans_centres
-from icvi_artmap.scaling import learn_scaling
+from icvi_artmap.scaling import Data, Scaling, coded_data, learn_scaling
 
 _SEEDS = np.iinfo(np.int32).max
 ONE_CLUSTER = (
@@ -202,19 +202,11 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             if centres is None:
                 seed = int(random_state.randint(_SEEDS))
                 centres = kmeans_centres(X, scaling, self.n_clusters, self.kmeans_trials, seed)
-            result = fitting.fit(
-                X,
-                centres,
-                scaling,
-                index,
-                parameters,
-                order=order,
-                tol=self.tol,
-                max_epochs=self.max_epochs,
-                batch=self.evaluation == "batch",
-                trace=trace,
-                report=self._reporter(run),
+            data = fitting.as_seen_by(index, coded_data(X, scaling, order))
+            result = self._run(
+                data, centres, scaling, order, index, parameters, trace=trace, run=run
             )
+            del data  # k-means, if there is another start, needs the memory
             if best is None or result.score > best.score:
                 best = result
         assert best is not None
@@ -255,6 +247,33 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         labels = self.predict(X)
         X = self._check_data(X, reset=False)
         return prediction.score(X, labels, self._scaling, get_index(self.index))
+
+    def _run(
+        self,
+        data: Data,
+        centres: NDArray[np.float64],
+        scaling: Scaling,
+        order: NDArray[np.int64],
+        index: Index,
+        parameters: Parameters,
+        *,
+        trace: bool = False,
+        run: int = 0,
+    ) -> fitting.FitResult:
+        """One run from these centres, on data that several runs may share."""
+        return fitting.fit(
+            data,
+            centres,
+            scaling,
+            index,
+            parameters,
+            order=order,
+            tol=self.tol,
+            max_epochs=self.max_epochs,
+            batch=self.evaluation == "batch",
+            trace=trace,
+            report=self._reporter(run),
+        )
 
     @property
     def _n_features_out(self) -> int:

@@ -18,7 +18,7 @@ from icvi_artmap.indices.contract import Index
 from icvi_artmap.initialise import first_boxes, first_partition
 from icvi_artmap.moments import worn
 from icvi_artmap.restructure import drop_empty, merge, split
-from icvi_artmap.scaling import Data, Scaling, coded_data, turn
+from icvi_artmap.scaling import Data, Scaling, turn
 
 #: Compiled code runs for about this long before Python gets to see an interrupt.
 CHUNK_SECONDS = 0.1
@@ -44,8 +44,15 @@ class FitResult:
     converged: bool
 
 
+def as_seen_by(index: Index, data: Data) -> Data:
+    """Coded data, turned if the index wants that. Runs do not change them and may share them."""
+    if index.turns_above is not None and data.table.shape[1] > index.turns_above:
+        return turn(data)
+    return data
+
+
 def fit(
-    X: NDArray[np.floating],
+    data: Data,
     centres: NDArray[np.float64],
     scaling: Scaling,
     index: Index,
@@ -58,12 +65,11 @@ def fit(
     trace: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> FitResult:
-    """One run from the given centres (data units), samples presented in ``order``."""
+    """One run from the given centres (data units); ``data`` are coded and as the index sees them.
+
+    Their rows are in the order of presentation, ``order``.
+    """
     n_clusters = len(centres)
-    # Pre-processing
-    data = coded_data(X, scaling, order)
-    if index.turns_above is not None and X.shape[1] > index.turns_above:
-        data = turn(data)
     # Initialisation
     rows, labels = first_partition(data, first_boxes(centres, scaling), parameters.alpha)
     network = make_network(data, rows, labels, n_clusters)
