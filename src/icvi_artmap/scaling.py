@@ -10,10 +10,8 @@ Only an index that asks for it has a second copy: the standardised data along th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,39 +30,9 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-class _OneBlasThread:
-    """The first to enter sets the limit, the last to leave lifts it.
-
-    The number of BLAS threads belongs to the process: were every fit to restore what it found, one
-    that ends would lift the limit of another that still runs in a second thread.
-    """
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.inside = 0
-        self.limit: Any = None
-
-    def __enter__(self) -> None:
-        with self.lock:
-            if self.inside == 0:
-                self.limit = _libraries().select(user_api="blas").limit(limits=1)
-            self.inside += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self.lock:
-            self.inside -= 1
-            if self.inside == 0:
-                self.limit.restore_original_limits()
-
-
-_ONE_BLAS_THREAD = _OneBlasThread()
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
+def one_thread() -> AbstractContextManager[Any]:
     """Inside, BLAS and OpenMP use one thread: their sums then are the same on every run."""
-    with _ONE_BLAS_THREAD, _libraries().limit(limits=1, user_api="openmp"):
-        yield
+    return _libraries().limit(limits=1)
 
 
 class Scaling(NamedTuple):

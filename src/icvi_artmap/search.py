@@ -356,7 +356,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
             return
         tasks = [
             joblib.delayed(_numbered)(
-                i, kmeans_centres, table, scaling, k, template.kmeans_trials, seeds[start]
+                i, _one_start, table, scaling, k, template.kmeans_trials, seeds[start]
             )
             for i, (k, start) in enumerate(missing)
         ]
@@ -524,6 +524,19 @@ def _as_completed(tasks: list[Any], n_jobs: int | None) -> Generator[Any, None, 
 def _numbered(number: int, function: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
     """A result that says which task it belongs to."""
     return number, function(*arguments)
+
+
+_ONE_START_AT_A_TIME = threading.Lock()
+
+
+def _one_start(*arguments: Any) -> NDArray[np.float64]:
+    """Centres by k-means; one thread of a process at a time.
+
+    k-means limits BLAS to one thread, since its sums depend on their number. The limit is that of
+    the process: whoever ends first would lift it for the others.
+    """
+    with _ONE_START_AT_A_TIME:
+        return kmeans_centres(*arguments)
 
 
 def _one_run(
