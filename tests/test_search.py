@@ -404,7 +404,7 @@ from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch
 
 def data():
     rng = np.random.default_rng(0)
-    return rng.normal(size=(2000, 5)) + 3.0 * rng.normal(size=(6, 5))[rng.integers(0, 6, 2000)]
+    return rng.normal(size=(1000, 5)) + 3.0 * rng.normal(size=(6, 5))[rng.integers(0, 6, 1000)]
 
 def a_long_search(n_jobs=1, store=None):
     return ICVIARTMAPSearch(
@@ -471,6 +471,16 @@ def resumed_from(path: Path, defined: dict[str, Any], computed: list[str]) -> No
 
 def a_store(path: Path, seed: int | None = 1) -> Store:
     return Store(path, {"data": "abc", "tol": 0.1}, seed, 7, {"CH": "CH"})
+
+
+def test_every_line_is_on_the_disk_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, synced = tmp_path / "search.jsonl", []
+    monkeypatch.setattr(os, "fsync", lambda _: synced.append(path.read_bytes()))
+    with a_store(path) as store:
+        for i in range(3):
+            store.add_outcome(Run("CH", 3, i, 0.0, 1.0), Outcome(1.0, 3, 5, 2, True, 0.1))
+            assert len(synced) == i + 2
+            assert synced[-1].count(b"\n") == i + 2
 
 
 def test_a_store_cut_anywhere_is_healed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
