@@ -20,6 +20,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, custom_index, search, search_store
@@ -171,6 +172,16 @@ def test_the_grids_of_the_paper(X: np.ndarray) -> None:
     wide = np.random.default_rng(0).normal(size=(30, 10))
     found = ICVIARTMAPSearch(template, rho_ab=1).fit(wide).results_
     np.testing.assert_allclose(found.rho_a, np.arange(15) * 0.05)
+
+
+def test_a_table_of_the_paper(shared_data: Path) -> None:
+    """The adjusted Rand indices of Table iCVI_opt, from the best pair of vigilances."""
+    with np.load(shared_data / "synthetic" / "2d-4c-no0.npz") as file:
+        X, y = file["X"].astype(np.float64), file["y"]
+    fitted = ICVIARTMAPSearch(ICVIARTMAP(4), index=["NI", "XB"], random_state=0).fit(X)
+    for name, expected in (("NI", 0.9941), ("XB", 0.8813)):
+        best = fitted.estimator_of_run(fitted.results_.best(name)).fit(X)
+        assert adjusted_rand_score(y, best.labels_) == pytest.approx(expected, abs=1e-3)
 
 
 def test_given_centres(X: np.ndarray) -> None:
