@@ -23,7 +23,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, custom_index, search, search_store
+from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, _jit, custom_index, search, search_store
 from icvi_artmap.search_results import COLUMNS, Outcome, Run, SearchResults
 from icvi_artmap.search_store import Store
 
@@ -317,6 +317,18 @@ def test_indices_of_the_user_in_worker_processes(tmp_path: Path) -> None:
         [sys.executable, path], capture_output=True, text=True, check=False, env=environment
     )
     assert done.stdout == "equal\n", done.stderr
+
+
+def test_kernels_with_own_indices_are_not_kept_while_any_runs() -> None:
+    """Of two fits in two threads the one that began first ends first."""
+    first, second = _jit.nothing_kept(), _jit.nothing_kept()
+    caches = [kernel._cache for kernel in _jit._COMPILED]
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert not any(cache._enabled for cache in caches)
+    second.__exit__(None, None, None)
+    assert all(cache._enabled for cache in caches)
 
 
 def test_starts_are_made_one_at_a_time(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
