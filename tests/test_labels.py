@@ -10,7 +10,7 @@ from icvi_artmap import fitting
 from icvi_artmap.engine import FEW_BOXES, Parameters
 from icvi_artmap.indices.ni import LANES
 from icvi_artmap.indices.registry import INDICES
-from icvi_artmap.scaling import learn_scaling
+from icvi_artmap.scaling import coded_data, learn_scaling
 
 RUNS_PER_INDEX = 60
 
@@ -57,10 +57,11 @@ def run_both(
 ) -> tuple[fitting.FitResult, oracle.algorithm.Result]:
     rng = np.random.default_rng(len(X))
     order = rng.permutation(len(X))
+    scaling = learn_scaling(X)
     ours = fitting.fit(
-        X,
-        centres,
-        learn_scaling(X),
+        fitting.as_seen_by(INDICES[name], coded_data(X, scaling, order)),
+        fitting.Start(centres),
+        scaling,
         INDICES[name],
         Parameters(**parameters),
         order=order,

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
     from icvi_artmap.prediction import index_value
+    from icvi_artmap.search import ICVIARTMAPSearch
 
 __version__ = "0.1.0"
 
@@ -17,12 +18,20 @@ __version__ = "0.1.0"
 _HOMES = {
     "ICVIARTMAP": "icvi_artmap.estimator",
     "Explanation": "icvi_artmap.explanation",
+    "ICVIARTMAPSearch": "icvi_artmap.search",
     "custom_index": "icvi_artmap.indices.custom",
     "explain": "icvi_artmap.explanation",
     "index_value": "icvi_artmap.prediction",
 }
 
-__all__ = ["ICVIARTMAP", "Explanation", "custom_index", "explain", "index_value"]
+__all__ = [
+    "ICVIARTMAP",
+    "Explanation",
+    "ICVIARTMAPSearch",
+    "custom_index",
+    "explain",
+    "index_value",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ import gc
 import hashlib
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -191,6 +192,10 @@ def inline(function: Callable[..., Any], options: dict[str, Any] = PART) -> Any:
     return compiled
 
 
+_NOTHING_KEPT_LOCK = threading.Lock()
+_nothing_kept_inside = 0
+
+
 @contextmanager
 def nothing_kept() -> Iterator[None]:
     """Compile for this process only: inside, kernels that contain a user's code are not kept.
@@ -198,11 +203,18 @@ def nothing_kept() -> Iterator[None]:
     What is kept is found again by types and by a hash of this package's sources; neither knows that
     a user has changed a function.
     """
+    global _nothing_kept_inside
     caches: list[Any] = [f._cache for f in _COMPILED if hasattr(f, "_cache")]
-    for cache in caches:
-        cache.disable()
+    with _NOTHING_KEPT_LOCK:
+        _nothing_kept_inside += 1
+        for cache in caches:
+            cache.disable()
     try:
         yield
     finally:
-        for cache in caches:
-            cache.enable()
+        # Fits may run in several threads: the last one that leaves lets kernels be kept again.
+        with _NOTHING_KEPT_LOCK:
+            _nothing_kept_inside -= 1
+            if _nothing_kept_inside == 0:
+                for cache in caches:
+                    cache.enable()

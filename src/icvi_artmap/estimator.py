@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from collections.abc import Iterator
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -18,13 +19,14 @@ from sklearn.base import (
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from icvi_artmap import adding, fitting, prediction
+from icvi_artmap import adding, fitting, prediction, selection
+from icvi_artmap import moments as mom
 from icvi_artmap.engine import Parameters
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.initialise import kmeans_centres
 from icvi_artmap.moments import Moments
-from icvi_artmap.scaling import Scaling, learn_scaling
+from icvi_artmap.scaling import Data, Scaling, coded_data, learn_scaling
 
 _SEEDS = np.iinfo(np.int32).max
 #: Indices for which refine="auto" refines.
@@ -45,8 +47,10 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters to find, at least 2.
+    n_clusters : int, range or "auto", default=8
+        Number of clusters to find, at least 2; or a range of numbers to choose from, as
+        ``range(2, 21)``; or "auto" to choose from 2 on, as far as it gets better. The choice is
+        meant for NI (see ``selection_``); with another index its own value chooses.
     index : str or Index, default="NI"
         "NI" (negentropy increment ↓: Gaussian clusters of any covariance), "CH" (Calinski-Harabasz
         ↑), "WB" (WB-index ↓), "XB" (Xie-Beni ↓), "DB" (Davies-Bouldin ↓), "PBM"
@@ -120,6 +124,8 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         How strongly every category is tied to every cluster.
     sample_categories_ : ndarray of shape (n_samples,)
         Category of every training sample.
+    selection_ : Selection
+        How the number of clusters was chosen; only if there was a choice.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -139,7 +145,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | range | Literal["auto"] = 8,
         *,
         index: str | Index = "NI",
         rho_a: float = 0.0,
@@ -203,7 +209,8 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         """
         index, parameters = self._check_parameters()
         X = self._check_data(X, reset=True)
-        if len(X) < self.n_clusters:
+        least, _ = self._wanted()
+        if len(X) < least:
             raise ValueError(
                 f"n_clusters={self.n_clusters} is more than the number of samples, "
                 f"n_samples={len(X)}. Ask for at most as many clusters as there are samples."
@@ -214,25 +221,14 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         if self.shuffle:
             random_state.shuffle(order)
         scaling = learn_scaling(X)
+        seeds = [int(random_state.randint(_SEEDS)) for _ in range(self.n_init)]
         best: fitting.FitResult | None = None
-        for run in range(1 if given is not None else self.n_init):
-            centres, seed = given, int(random_state.randint(_SEEDS))
-            if centres is None:
-                centres = kmeans_centres(X, scaling, self.n_clusters, self.kmeans_trials, seed)
-            result = fitting.fit(
-                X,
-                centres,
-                scaling,
-                index,
-                parameters,
-                order=order,
-                tol=self.tol,
-                max_epochs=self.max_epochs,
-                batch=self.evaluation == "batch",
-                trace=trace,
-                refine=np.random.RandomState(seed) if self._refines(index) else None,
-                report=self._reporter(run),
+        for run, start in enumerate(self._starts(X, given, scaling, order, index, seeds)):
+            data = fitting.as_seen_by(index, coded_data(X, scaling, order))
+            result = self._run(
+                data, start, scaling, order, index, parameters, seeds[0], trace=trace, run=run
             )
+            del data  # k-means, if there is another start, needs the memory
             if best is None or result.score > best.score:
                 best = result
         assert best is not None
@@ -295,6 +291,86 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             ]
         return adding.best_clusters(X, self._scaling, self._index, self._moments)
 
+    def _starts(
+        self,
+        X: NDArray[np.floating],
+        given: NDArray[np.float64] | None,
+        scaling: Scaling,
+        order: NDArray[np.int64],
+        index: Index,
+        seeds: list[int],
+    ) -> Iterator[fitting.Start]:
+        """Where the runs begin: given, found on the way to a number of clusters, or by k-means."""
+        least, most = self._wanted()
+        if hasattr(self, "selection_"):
+            del self.selection_
+        if given is not None:
+            yield fitting.Start(given)
+        elif least != most:
+            yield self._select(X, least, most, scaling, order, index, seeds[0])
+        else:
+            for seed in seeds:
+                yield fitting.Start(kmeans_centres(X, scaling, least, self.kmeans_trials, seed))
+
+    def _select(
+        self,
+        X: NDArray[np.floating],
+        least: int,
+        most: int | None,
+        scaling: Scaling,
+        order: NDArray[np.int64],
+        index: Index,
+        seed: int,
+    ) -> fitting.Start:
+        """Choose the number of clusters; the partition found with it."""
+        data = fitting.as_seen_by(index, coded_data(X, scaling, order))
+        rng, report = np.random.RandomState(seed), self._reporter(0)
+        self.selection_, labels = selection.select(index, data, least, most, rng, report)
+        if (doubt := self.selection_.doubt()) is not None:
+            warnings.warn(doubt, RuntimeWarning, stacklevel=5)
+        k = self.selection_.n_clusters
+        moments = mom.empty_moments(k, X.shape[1], False)
+        moments.size[0] = k
+        mom.from_labels(moments, data, labels)
+        return fitting.Start(scaling.standardise_inverse(data.turned_back(moments.mean)), labels)
+
+    def _wanted(self) -> tuple[int, int | None]:
+        """The least and the largest number of clusters to choose from; None: no limit."""
+        if isinstance(self.n_clusters, str):
+            return 2, None
+        if isinstance(self.n_clusters, range):
+            return self.n_clusters[0], self.n_clusters[-1]
+        return int(self.n_clusters), int(self.n_clusters)
+
+    def _run(
+        self,
+        data: Data,
+        start: fitting.Start,
+        scaling: Scaling,
+        order: NDArray[np.int64],
+        index: Index,
+        parameters: Parameters,
+        seed: int,
+        *,
+        trace: bool = False,
+        run: int = 0,
+    ) -> fitting.FitResult:
+        """One run, on data that several runs may share."""
+        return fitting.fit(
+            data,
+            start,
+            scaling,
+            index,
+            parameters,
+            order=order,
+            tol=self.tol,
+            max_epochs=self.max_epochs,
+            batch=self.evaluation == "batch",
+            trace=trace,
+            refine=np.random.RandomState(seed) if self._refines(index) else None,
+            report=self._reporter(run),
+        )
+
     @property
     def _n_features_out(self) -> int:
         return self.n_clusters_
@@ -330,7 +406,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self._boxes = result.boxes
 
     def _refines(self, index: Index) -> bool:
-        if self.n_clusters == 1:
+        if self._wanted() == (1, 1):
             return False
         return index.name in REFINED if isinstance(self.refine, str) else bool(self.refine)
 
@@ -365,7 +441,13 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
                 )
             return None
         centres = check_array(self.init, dtype=np.float64, input_name="init")
-        expected = (self.n_clusters, n_features)
+        least, most = self._wanted()
+        if least != most:
+            raise ValueError(
+                f"init has centres, so their number is known: n_clusters={self.n_clusters!r} has "
+                f'nothing to choose. Use n_clusters={len(centres)}, or init="k-means++".'
+            )
+        expected = (least, n_features)
         if centres.shape != expected:
             raise ValueError(
                 f"init has shape {centres.shape}, but n_clusters={self.n_clusters} and "
@@ -381,7 +463,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def _check_parameters(self) -> tuple[Index, Parameters]:
         """Check what does not depend on the data; the message says what came and what is wanted."""
-        _check_integer("n_clusters", self.n_clusters, 1)
+        self._check_wanted()
         if self.n_clusters == 1:
             warnings.warn(ONE_CLUSTER, RuntimeWarning, stacklevel=3)
         for name in ("max_epochs", "n_init", "kmeans_trials"):
@@ -412,6 +494,22 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             float(self.beta_ab),
         )
         return get_index(self.index), parameters
+
+    def _check_wanted(self) -> None:
+        wanted = self.n_clusters
+        if isinstance(wanted, str):
+            if wanted != "auto":
+                raise ValueError(
+                    f'n_clusters={wanted!r} is unknown. Use a number, a range or "auto".'
+                )
+        elif isinstance(wanted, range):
+            if len(wanted) == 0 or wanted[0] < 2 or wanted.step != 1:
+                raise ValueError(
+                    f"n_clusters={wanted!r} must have at least one number, begin at 2 or above and "
+                    "leave none out, as range(2, 21) does."
+                )
+        else:
+            _check_integer("n_clusters", wanted, 1)
 
     def _check_prediction(self) -> None:
         if self.prediction not in PREDICTIONS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,21 @@ from icvi_artmap.indices.batch import batch_state
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.initialise import first_boxes, first_partition
 from icvi_artmap.restructure import merge, split
-from icvi_artmap.scaling import Data, Scaling, coded_data, turn
+from icvi_artmap.scaling import Data, Scaling, turn
 
 #: Passes over the samples in which the network is taught a refined partition, at most.
 TEACHING = 3
 #: At the end of an epoch this part of the slots for categories may be empty.
 MOST_EMPTY = 0.25
+
+
+class Start(NamedTuple):
+    """Where a run begins."""
+
+    centres: NDArray[np.float64]  #: (k, d), data units
+    labels: NDArray[np.int64] | None = (
+        None  #: (N,), as presented; None: by the boxes at the centres
+    )
 
 
 @dataclass
@@ -40,9 +49,16 @@ class FitResult:
     converged: bool
 
 
+def as_seen_by(index: Index, data: Data) -> Data:
+    """Coded data, turned if the index wants that. Runs do not change them and may share them."""
+    if index.turns_above is not None and data.table.shape[1] > index.turns_above:
+        return turn(data)
+    return data
+
+
 def fit(
-    X: NDArray[np.floating],
-    centres: NDArray[np.float64],
+    data: Data,
+    start: Start,
     scaling: Scaling,
     index: Index,
     parameters: Parameters,
@@ -55,17 +71,18 @@ def fit(
     refine: np.random.RandomState | None = None,
     report: Callable[[str], None] | None = None,
 ) -> FitResult:
-    """One run from the given centres (data units), samples presented in ``order``.
+    """One run from the given start; ``data`` are coded and as the index sees them.
 
-    ``refine``: go on with :mod:`icvi_artmap.optimise`, which draws from this generator.
+    Their rows are in the order of presentation, ``order``. ``refine``: go on with
+    :mod:`icvi_artmap.optimise`, which draws from this generator.
     """
-    n_clusters = len(centres)
-    # Pre-processing
-    data = coded_data(X, scaling, order)
-    if index.turns_above is not None and X.shape[1] > index.turns_above:
-        data = turn(data)
+    n_clusters = len(start.centres)
     # Initialisation
-    rows, labels = first_partition(data, first_boxes(centres, scaling), parameters.alpha)
+    rows = first_boxes(start.centres, scaling)
+    if start.labels is None:
+        rows, labels = first_partition(data, rows, parameters.alpha)
+    else:
+        labels = start.labels.copy()
     network = make_network(data, rows, labels, n_clusters)
     state = index.state(data, labels, len(rows), n_clusters)
     if batch:

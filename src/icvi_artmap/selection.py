@@ -62,6 +62,8 @@ class Selection:
         Whether the margin is large enough to rely on.
     rule : str
         What the criterion is.
+    single : bool
+        Whether a single cluster would be better still; told by the rule for NI only.
     """
 
     n_clusters: int
@@ -71,6 +73,23 @@ class Selection:
     margin: float
     clear: bool
     rule: str
+    single: bool
+
+    def doubt(self) -> str | None:
+        """What speaks against relying on the choice, if anything does."""
+        if self.single:
+            return (
+                f"n_clusters={self.n_clusters} is the best of the numbers tried, but the data look "
+                "like a single cluster: the criterion is better for that."
+            )
+        if not self.clear:
+            rest = self.k[self.k != self.n_clusters]
+            other = rest[self.criterion[self.k != self.n_clusters].argmin()]
+            return (
+                f"n_clusters={self.n_clusters} is not a clear choice: {other} is nearly as good "
+                f"(margin {self.margin:.3g}). Look at selection_.plot()."
+            )
+        return None
 
     def to_pandas(self) -> Any:
         """A DataFrame with a row for every k."""
@@ -147,7 +166,8 @@ def select(
         if seen is not data:
             part = Partition(index, seen, labels, winner.k, winner.k)
             labels = optimise.joined(part, data)
-    return _selection(index, rated, winner), labels
+    single = least > 1 and path[0].criterion < winner.criterion
+    return _selection(index, rated, winner, single), labels
 
 
 @dataclass
@@ -199,7 +219,7 @@ def _criterion(partition: Partition) -> float:
     return penalised(partition) if isinstance(partition.state, NIState) else -partition.score()
 
 
-def _selection(index: Index, rated: list[_Point], winner: _Point) -> Selection:
+def _selection(index: Index, rated: list[_Point], winner: _Point, single: bool) -> Selection:
     others = [point.criterion for point in rated if point is not winner]
     margin = min(others) - winner.criterion if others else np.inf
     penalty = index.name == "NI"
@@ -212,4 +232,5 @@ def _selection(index: Index, rated: list[_Point], winner: _Point) -> Selection:
         margin=float(margin),
         clear=bool(margin >= enough),
         rule="penalised NI" if penalty else f"{'-' if index.direction > 0 else ''}{index.name}",
+        single=bool(single),
     )
