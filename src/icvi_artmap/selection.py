@@ -7,11 +7,12 @@ NI itself always prefers more clusters. 2N NI is, up to a constant, minus twice 
 likelihood of a Gaussian per cluster; so the rule is Schwarz's, with a penalty of ln N for every
 parameter, where a parameter counts less the more the ridge δ decides it:
 
-    2N NI + (w Σ e_i + k - 1) ln N,    e_i = ½ [(Σ s)² + Σ s²] + Σ s,    s = λ / (λ + δ)
+    Σ n_i (Σ ln(λ + δ) - 2 ln p_i) + (w Σ e_i + k - 1) ln N,
+    e_i = ½ [(Σ s)² + Σ s²] + Σ s,    s = λ / (λ + δ)
 
-with λ the eigenvalues of cluster i's covariance, drawn a little to the mean variance within
-clusters, as if a sample of that variance had been seen. Without a ridge, e_i is the number of
-parameters of a Gaussian, d (d + 1) / 2 + d. For another index its own value chooses.
+with λ the eigenvalues of cluster i's covariance, one sample of the mean variance within clusters
+added: a few samples that lie on a line by chance are no discovery. Without a ridge, e_i is the
+number of parameters of a Gaussian, d (d + 1) / 2 + d. For another index its own value chooses.
 """
 
 from __future__ import annotations
@@ -122,19 +123,18 @@ class Selection:
 
 
 def penalised(partition: Partition) -> float:
-    """The criterion for NI."""
+    """The criterion for NI, up to a constant."""
     state, k = partition.state, partition.k
     m, d = state.moments, partition.data.table.shape[1]
     within = m.compactness[:k].sum() / (max(state.n - k, 1.0) * d)
-    parameters = k - 1.0
+    value, parameters = 0.0, k - 1.0
     for i in range(k):
         scatter = m.scatter[i] + np.triu(m.scatter[i], 1).T
         own = (np.maximum(np.linalg.eigvalsh(scatter), 0.0) + within) / m.n[i]
         s = own / (own + state.delta)
+        value += m.n[i] * (np.log(own + state.delta).sum() - 2.0 * math.log(m.n[i] / state.n))
         parameters += WEIGHT * (0.5 * (s.sum() ** 2 + (s * s).sum()) + s.sum())
-    # Of a single cluster NI is zero, though its score is not defined.
-    value = -partition.score() if k > 1 else 0.0
-    return 2.0 * state.n * value + parameters * math.log(state.n)
+    return float(value + parameters * math.log(state.n))
 
 
 def select(
