@@ -283,18 +283,17 @@ def cost_of(partition: Partition) -> Cost:
     return Determinants(partition) if isinstance(partition.state, NIState) else Squares(partition)
 
 
-class Step(NamedTuple):
-    """Split ``source``, and merge ``second`` into ``first``, or dissolve ``second``, or (source =
-    second) dissolve part ``first`` of the two, 0 or 1."""
-
-    kind: int
-    source: int
-    first: int
-    second: int
-
-
 #: Kinds of steps.
 MERGE, DISSOLVE, SHED = range(3)
+
+
+class Step(NamedTuple):
+    """Split one cluster and give something up for it."""
+
+    kind: int
+    source: int  #: the cluster to split
+    first: int  #: MERGE: what ``second`` goes to; SHED: the part that is given up, 0 or 1
+    second: int  #: the cluster that is given up; SHED: ``source`` itself
 
 
 class Outlook:
