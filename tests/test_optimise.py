@@ -210,6 +210,36 @@ def test_every_kind_of_step_keeps_the_state_true(name: str, kind: int) -> None:
         assert_true_state(partition, name, table)
 
 
+@pytest.mark.parametrize("name", ["NI", "CH"])
+def test_what_is_given_up_goes_elsewhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before any sweep: the freed number belongs to the second part of the source alone."""
+    X, _, wrong = trap()
+    partition, _ = partition_of(name, X, wrong)
+    outlook = optimise.Outlook(partition, np.random.RandomState(0))
+    outlook.renew_stale()
+    monkeypatch.setattr(optimise.Partition, "sweep", lambda self, *_: None)
+    saved, second = partition.save(), outlook.second.copy()
+    for step in list(outlook.steps()):
+        assert outlook.take(step)
+        before, now = saved.labels, partition.labels
+        in_source = before == step.source
+        if step.kind == optimise.SHED:
+            gone = in_source & (second == step.first)
+            assert (now[gone] != step.source).all()
+            np.testing.assert_array_equal(now[~gone], before[~gone])
+        else:
+            np.testing.assert_array_equal(
+                np.flatnonzero(now == step.second), [*np.flatnonzero(in_source & second)]
+            )
+            np.testing.assert_array_equal(now[in_source & ~second], step.source)
+            ended = before == step.second
+            if step.kind == optimise.MERGE:
+                assert (now[ended] == step.first).all()
+            rest = ~in_source & ~ended
+            np.testing.assert_array_equal(now[rest], before[rest])
+        partition.restore(saved)
+
+
 def test_grows_to_the_clusters_wanted() -> None:
     X, y, _ = trap(k=5)
     labels = np.zeros(len(X), np.int64)
@@ -240,10 +270,11 @@ def test_never_worse_in_random_corners(name: str, seed: int) -> None:
 # --- the estimator -------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("rho_ab", [1.0, 0.5])
 @pytest.mark.parametrize("name", ["NI", "CH"])
-def test_the_network_describes_the_refined_partition(name: str) -> None:
+def test_the_network_describes_the_refined_partition(name: str, rho_ab: float) -> None:
     X = blobs(3, n=400)
-    model = ICVIARTMAP(5, index=name, refine=True, random_state=0).fit(X)
+    model = ICVIARTMAP(5, index=name, rho_ab=rho_ab, refine=True, random_state=0).fit(X)
     np.testing.assert_array_equal(model.category_labels_[model.sample_categories_], model.labels_)
     lower, upper = model.categories_[model.sample_categories_].transpose(1, 0, 2)
     slack = 1e-9 * np.ptp(X, axis=0)
@@ -288,6 +319,19 @@ def test_many_samples_are_refined_by_a_part_of_them(
     again = labels.copy()
     optimise.refine(index, data, again, 4, np.random.RandomState(1))
     np.testing.assert_array_equal(again, labels)  # nothing better: nothing is touched
+
+
+def test_a_worse_result_from_a_part_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, _ = trap(n=200)
+    data = coded_data(X, learn_scaling(X), np.arange(len(X)))
+    labels, index = y.copy(), get_index("NI")
+    before = index.score(index.state(data, labels, 4, 4))
+    monkeypatch.setattr(optimise, "MANY", 150)
+    monkeypatch.setattr(optimise, "joined", lambda part, data: np.arange(len(data.table)) % 4)
+    monkeypatch.setattr(optimise.Partition, "sweep", lambda self, *_: None)
+    scores = optimise.refine(index, data, labels, 4, np.random.RandomState(0))
+    np.testing.assert_array_equal(labels, y)
+    assert scores == [before]
 
 
 def test_turned_data_give_the_same_costs() -> None:

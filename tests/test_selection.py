@@ -119,6 +119,11 @@ def test_a_range_is_kept_to() -> None:
     model.set_params(n_clusters=range(6, 9)).fit(X)
     assert model.selection_.k.tolist() == [6, 7, 8]
     assert model.n_clusters_ == 6
+    model.set_params(n_clusters=range(2, 19)).fit(X)
+    assert model.selection_.k.tolist() == list(
+        range(2, 19)
+    )  # no patience: the range is tried whole
+    assert model.n_clusters_ == 5
     alone = ICVIARTMAP(range(5, 6), random_state=0).fit(X)
     assert not hasattr(alone, "selection_")
     assert alone.n_clusters_ == 5
@@ -189,6 +194,10 @@ def test_the_same_whatever_the_threads_and_after_pickling() -> None:
 def test_many_samples_are_represented(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = groups(5, n=300)
     monkeypatch.setattr(optimise, "MANY", 200)
+    data = standardised_data(X, learn_scaling(X))
+    chosen, labels = selection.select(get_index("NI"), data, 2, None, np.random.RandomState(0))
+    assert chosen.n_clusters == 5
+    assert adjusted_rand_score(y, labels) == 1.0
     model = ICVIARTMAP("auto", random_state=0).fit(X)
     assert model.n_clusters_ == 5
     assert adjusted_rand_score(y, model.labels_) == 1.0
