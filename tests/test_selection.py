@@ -35,15 +35,16 @@ def criterion(X: np.ndarray, labels: np.ndarray) -> float:
     delta = 10.0 ** (-12.0 / d)
     rows = [X[labels == i] for i in range(k)]
     within = sum(np.square(r - r.mean(axis=0)).sum() for r in rows) / ((n - k) * d)
-    value, parameters = 0.0, k - 1.0
+    value, penalty = 0.0, (k - 1.0) * np.log(n)
     for r in rows:
         values = np.linalg.eigvalsh(np.atleast_2d(np.cov(r.T)))
         fitted = ((len(r) - 1) * values + 0.1 * within) / (len(r) - 0.9)
         value += len(r) * (np.log(fitted + delta).sum() - 2.0 * np.log(len(r) / n))
         free = ((len(r) - 1) * values + within) / len(r)
         s = free / (free + delta)
-        parameters += 0.55 * (0.5 * (s.sum() ** 2 + (s**2).sum()) + s.sum())
-    return value + parameters * np.log(n)
+        parameters = 0.5 * (s.sum() ** 2 + (s**2).sum()) + s.sum()
+        penalty += 0.75 * parameters * np.log(np.sqrt(n * len(r)))
+    return value + penalty
 
 
 @pytest.mark.nojit
@@ -77,7 +78,8 @@ def test_for_large_clusters_the_criterion_is_ni_and_a_penalty() -> None:
     values = []
     for k, of in ((1, np.zeros(len(X), np.int64)), (2, labels)):
         values.append(selection.penalised(Partition(get_index("NI"), data, of, k, k)))
-    penalty = (0.55 * 5 + 1) * np.log(len(X))
+    penalty = 0.75 * 5 * 2 * np.log(len(X) / np.sqrt(2)) + np.log(len(X))
+    penalty -= 0.75 * 5 * np.log(len(X))
     gain = 2 * len(X) * oracle.indices.ni(data.table, labels)
     assert values[1] - values[0] == pytest.approx(gain + penalty, abs=2.0)
 
@@ -154,7 +156,7 @@ def test_doubts_are_told() -> None:
     with pytest.warns(RuntimeWarning, match="look like a single cluster"):
         model = ICVIARTMAP("auto", random_state=0).fit(noise)
     assert model.selection_.single
-    X, _ = groups(4, n=150)
+    X, _ = make_gaussian_clusters(4, 10, random_state=0)
     narrow = selection.Selection(
         4, np.array([3, 4]), np.array([2.0, 1.0]), np.zeros(2), 1.0, False, "penalised NI", False
     )
