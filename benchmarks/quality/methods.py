@@ -117,12 +117,8 @@ class Comparison:
         return sum(refined > plain + EPS for refined, plain in both)
 
     def ahead(self) -> dict[str, Fits]:
-        """Peers with a larger ARI than ours, the largest first."""
-        found = {
-            name: fits
-            for name, fits in self.fits.items()
-            if name in PEERS and fits.ari > self.ours.ari + TIE
-        }
+        """Methods with a larger ARI than ours, the largest first."""
+        found = {name: fits for name, fits in self.fits.items() if fits.ari > self.ours.ari + TIE}
         return dict(sorted(found.items(), key=lambda item: -item[1].ari))
 
 
