@@ -29,7 +29,7 @@ from benchmarks.quality.methods import (
 from benchmarks.quality.sets import Sizes
 from icvi_artmap import ICVIARTMAP, index_value
 
-#: Best ARI of the paper on Olivetti, and its iNI tuned by the index on the synthetic sets.
+#: ARI of the paper on Olivetti, and of its iNI tuned by the index on the synthetic sets.
 PAPER_OLIVETTI = 0.6374
 PAPER_NI = {name: values[0] for name, values in PAPER.items()}
 
@@ -54,8 +54,8 @@ k is the number of classes, one seed; iCH is `ICVIARTMAP(k, index="CH")`. Last c
 OLIVETTI_TEXT = """## Olivetti faces
 
 400 pictures of 40 people, by PCA to 20 dimensions, k = 40. iNI: of {starts} seeds the fit with the
-best NI. GMM and k-means: the best of {starts} starts by their own criterion. The best ARI in the
-paper is {paper}.
+best NI. GMM and k-means: the best of {starts} starts by their own criterion. The ARI in
+the paper is {paper}.
 """
 
 ABSENT = "The data are absent here, so this was not measured.\n"

@@ -94,6 +94,7 @@ class Fits(NamedTuple):
     seconds: float
     value: float  #: NI
     values: list[float]
+    largest: float  #: samples in the largest cluster
 
 
 @dataclass
@@ -122,15 +123,20 @@ class Comparison:
         return dict(sorted(found.items(), key=lambda item: -item[1].ari))
 
 
+def largest_cluster(labels: Labels) -> int:
+    return int(np.unique(labels, return_counts=True)[1].max())
+
+
 def measure(problem: Problem, method: Method, seeds: int, starts: int) -> Fits:
-    aris, seconds, values = [], [], []
+    aris, seconds, values, largest = [], [], [], []
     for seed in range(seeds):
         begin = time.perf_counter()
         labels = method(problem, seed, starts)
         seconds.append(time.perf_counter() - begin)
         aris.append(float(adjusted_rand_score(problem.y, labels)))
         values.append(index_value(problem.X, labels, "NI"))
-    return Fits(fmean(aris), fmean(seconds), fmean(values), values)
+        largest.append(largest_cluster(labels))
+    return Fits(fmean(aris), fmean(seconds), fmean(values), values, fmean(largest))
 
 
 def compare(

@@ -25,7 +25,12 @@ MARGINS = """How often the choice is right, by its margin. `selection_.clear` is
 least {clear:g}; below, a warning is given.
 """
 
+RELATIVE = """The same by the margin as a part of what the criterion charges for a cluster, on
+average.
+"""
+
 BOUNDS = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, float("inf"))
+RELATIVE_BOUNDS = (0.0, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, float("inf"))
 
 
 class Choice(NamedTuple):
@@ -35,6 +40,7 @@ class Choice(NamedTuple):
     chosen: int
     ari: float
     margin: float
+    relative: float  #: margin, in units of an average cluster's penalty
     clear: bool
     seconds: float
 
@@ -54,7 +60,10 @@ def choose(problem: Problem) -> Choice:
     seconds = time.perf_counter() - begin
     ari = float(adjusted_rand_score(problem.y, model.labels_))
     chosen, found = model.n_clusters_, model.selection_
-    return Choice(problem.k, chosen, ari, found.margin, found.clear, seconds)
+    winner = int(found.criterion.argmin())
+    penalty = found.criterion[winner] - 2 * len(problem.X) * found.index_values[winner]
+    relative = float(found.margin / (penalty / found.n_clusters))
+    return Choice(problem.k, chosen, ari, found.margin, relative, found.clear, seconds)
 
 
 def share(flags: list[bool]) -> str:
@@ -77,6 +86,11 @@ def run_number(sizes: Sizes) -> str:
             ]
         )
     everything = [one for of_family in choices.values() for one in of_family]
+    groups = {
+        **choices,
+        **{f"k = {k}": [one for one in everything if one.true == k] for k in sizes.clusters},
+        "all": everything,
+    }
     header = ["sets", "chosen k", "margin", "mean ARI", "a fit"]
     return "\n".join(
         [
@@ -85,11 +99,14 @@ def run_number(sizes: Sizes) -> str:
             "",
             table(
                 ["sets", "exact", "within 5 %", "mean ARI"],
-                [_summary(*item) for item in (*choices.items(), ("all", everything))],
+                [_summary(*item) for item in groups.items()],
             ),
             "",
             MARGINS.format(clear=CLEAR),
             table(["margin", "exact", "within 5 %", "mean ARI"], _by_margin(everything)),
+            "",
+            RELATIVE,
+            table(["relative margin", "exact", "within 5 %", "mean ARI"], _by_relative(everything)),
             "",
         ]
     )
@@ -102,7 +119,7 @@ def _summary(name: str, choices: list[Choice]) -> list[str]:
 
 
 def _between(low: float, high: float) -> str:
-    return f"{low:g} to {high:g}" if high < BOUNDS[-1] else f"{low:g} and more"
+    return f"{low:g} to {high:g}" if high < float("inf") else f"{low:g} and more"
 
 
 def _by_margin(choices: list[Choice]) -> list[list[str]]:
@@ -113,3 +130,10 @@ def _by_margin(choices: list[Choice]) -> list[list[str]]:
     rows.append(_summary("clear", [one for one in choices if one.clear]))
     rows.append(_summary("not clear", [one for one in choices if not one.clear]))
     return rows
+
+
+def _by_relative(choices: list[Choice]) -> list[list[str]]:
+    return [
+        _summary(_between(low, high), [one for one in choices if low <= one.relative < high])
+        for low, high in pairwise(RELATIVE_BOUNDS)
+    ]

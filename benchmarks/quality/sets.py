@@ -28,7 +28,7 @@ class Sizes(NamedTuple):
     states: int  #: sets of each kind
     refining_seeds: int
     real: tuple[str, ...]
-    scale: tuple[tuple[int, int, int], ...]  #: samples, k-means trials, repeats
+    scale: tuple[tuple[int, int, int, int], ...]  #: samples, k, k-means trials, repeats
 
 
 REAL = ("iris", "wine", "breast_cancer", "digits", "digits, PCA to 20")
@@ -41,7 +41,7 @@ FULL = Sizes(
     states=3,
     refining_seeds=2,
     real=REAL,
-    scale=((70_000, 10, 3), (1_000_000, 1, 1)),
+    scale=((70_000, 10, 10, 3), (70_000, 40, 10, 1), (1_000_000, 10, 1, 1)),
 )
 QUICK = FULL._replace(
     paper=tuple(name for name in PAPER if "20c" not in name and "40c" not in name),
@@ -49,7 +49,7 @@ QUICK = FULL._replace(
     clusters=(4, 10),
     states=1,
     refining_seeds=1,
-    scale=((70_000, 10, 1),),
+    scale=((70_000, 10, 10, 1),),
 )
 SMOKE = Sizes(
     paper=("2d-4c-no0",),
@@ -60,7 +60,7 @@ SMOKE = Sizes(
     states=1,
     refining_seeds=1,
     real=("iris",),
-    scale=((1_000, 1, 1),),
+    scale=((1_000, 4, 1, 1),),
 )
 
 
