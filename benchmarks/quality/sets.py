@@ -45,10 +45,11 @@ FULL = Sizes(
 )
 QUICK = FULL._replace(
     paper=tuple(name for name in PAPER if "20c" not in name and "40c" not in name),
-    seeds=2,
+    seeds=1,
     clusters=(4, 10),
     states=1,
     refining_seeds=1,
+    real=REAL[:3],
     scale=((70_000, 10, 10, 1),),
 )
 SMOKE = Sizes(
