@@ -63,6 +63,10 @@ bench: $(VENV)/installed-bench ## all benchmarks; writes docs/benchmarks.md
 bench-quick: $(VENV)/installed-bench ## the benchmarks at smaller sizes, under 5 minutes
 	$(BIN)/python -m benchmarks --quick
 
+.PHONY: quality
+quality: $(VENV)/installed-bench ## quality of the partitions, against peers; writes docs/quality.md
+	$(BIN)/python -m benchmarks.quality
+
 .PHONY: clean
 clean: ## remove everything that make has made
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis

@@ -31,13 +31,6 @@ SUITES: dict[str, Callable[[str, Path], str]] = {
 }
 
 
-def write(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    draft = path.with_suffix(".part")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
-
-
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller sizes, under 5 minutes")
@@ -63,7 +56,7 @@ def main(arguments: list[str] | None = None) -> None:
         minutes=(time.perf_counter() - start) / 60,
         machine=common.machine(),
     )
-    write(chosen.out / "benchmarks.md", "\n".join([head, *sections]))
+    common.write(chosen.out / "benchmarks.md", "\n".join([head, *sections]))
 
 
 if __name__ == "__main__":

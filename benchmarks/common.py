@@ -122,6 +122,13 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
+def write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    draft = path.with_suffix(".part")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+
+
 def machine() -> str:
     """Processor, cores, memory and versions, without the machine's name."""
     processor = platform.processor() or platform.machine()

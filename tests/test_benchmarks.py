@@ -17,3 +17,23 @@ def test_suites_write_their_page(tmp_path: Path) -> None:
         assert f"## {heading}" in page
     assert (tmp_path / "images" / "incremental.png").stat().st_size > 10_000
     assert (tmp_path / "images" / "growth.png").stat().st_size > 10_000
+
+
+def test_quality_writes_its_page(tmp_path: Path) -> None:
+    checkout = Path(__file__).resolve().parents[1]
+    command = [sys.executable, "-m", "benchmarks.quality", "--smoke", "--out", str(tmp_path)]
+    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "quality.md").read_text(encoding="utf-8")
+    for heading in (
+        "The paper's sets",
+        "Generated sets",
+        "The number of clusters",
+        "scikit-learn's real data",
+        "Olivetti faces",
+        "Which indices are refined",
+        "Scale",
+        "Where we lose, and why",
+    ):
+        assert f"## {heading}\n" in page
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["quality.md"]

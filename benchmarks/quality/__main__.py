@@ -1,0 +1,92 @@
+"""Write docs/quality.md: python -m benchmarks.quality [--quick | --smoke] [--only SECTION ...]
+
+The data folder is ../shared/data beside the checkout, or ICVI_ARTMAP_DATA; what is not there is
+left out, and the page says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import common
+from benchmarks.quality import comparison, losses, number, refining, sets
+from benchmarks.quality.methods import Comparison
+from benchmarks.quality.sets import Sizes
+from icvi_artmap.scaling import one_thread
+
+HEAD = """# Quality
+
+Made by `{command}` in {minutes:.0f} minutes; do not edit. ARI: adjusted Rand index with the true
+classes, 1 for the same partition, about 0 for an unrelated one. One thread, compiling excluded.
+
+- **iNI**: `ICVIARTMAP(k, random_state=seed)`, all else default: refined. **iNI, refine=False**: the
+  paper's algorithm from the same k-means start.
+- **GMM**: `GaussianMixture(k, n_init={starts}, reg_covar=10^(-12/d), max_iter=300)`, the ridge that
+  of NI, `tol` its default 1e-3; one seed.
+- **k-means**: `KMeans(k, n_init=10)`. **Ward**: `AgglomerativeClustering(k)`.
+- **HDBSCAN**: scikit-learn's with its defaults (`min_cluster_size=5`); it is not told k, and its
+  noise counts as one more cluster.
+- **CEC**: cross-entropy clustering; from k-means (`n_init=10`) single samples move to the cluster
+  that makes NI best, until none moves. No network, no merging and splitting.
+
+Peers get standardised data; ours standardises by itself.
+
+{machine}.
+"""
+
+#: The last section is about what the others have found.
+SECTIONS: dict[str, Callable[[Sizes, list[Comparison]], str]] = {
+    "paper": comparison.run_paper_sets,
+    "generated": comparison.run_generated,
+    "number": lambda sizes, _: number.run_number(sizes),
+    "real": comparison.run_real,
+    "olivetti": lambda sizes, _: comparison.run_olivetti(sizes),
+    "refining": lambda sizes, _: refining.run_refining(sizes),
+    "scale": lambda sizes, _: refining.run_scale(sizes),
+    "losses": losses.run_losses,
+}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="fewer and smaller, under 3 minutes")
+    size.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[2] / "docs")
+    chosen = parser.parse_args(arguments)
+    name = "SMOKE" if chosen.smoke else "QUICK" if chosen.quick else "FULL"
+    sizes: Sizes = getattr(sets, name)
+    start = time.perf_counter()
+    found: list[Comparison] = []
+    sections = []
+    with one_thread(), warnings.catch_warnings():
+        # GaussianMixture and k-means that do not converge, choices of k that are not clear.
+        warnings.simplefilter("ignore")
+        common.compile_kernels()
+        for section in chosen.only:
+            begin = time.perf_counter()
+            sections.append(SECTIONS[section](sizes, found))
+            print(sections[-1], flush=True)
+            seconds = time.perf_counter() - begin
+            print(f"{section}: {seconds:.0f} s", file=sys.stderr, flush=True)
+    options = "" if name == "FULL" else f" --{name.lower()}"
+    if len(chosen.only) < len(SECTIONS):
+        options += f" --only {' '.join(chosen.only)}"
+    head = HEAD.format(
+        command=f"python -m benchmarks.quality{options}",
+        minutes=(time.perf_counter() - start) / 60,
+        starts=sizes.starts,
+        machine=common.machine(),
+    )
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    common.write(chosen.out / "quality.md", "\n".join([head, *sections]))
+
+
+if __name__ == "__main__":
+    main()

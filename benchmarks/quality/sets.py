@@ -1,0 +1,146 @@
+"""The data sets, and how much of everything is measured."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import datasets
+from sklearn.decomposition import PCA
+
+from benchmarks.common import Problem, data_folder
+from benchmarks.paper_tuned import PAPER
+from icvi_artmap.datasets import make_ellipsoid_clusters, make_gaussian_clusters
+
+GENERATORS = {"Gaussian": make_gaussian_clusters, "ellipsoid": make_ellipsoid_clusters}
+
+
+class Sizes(NamedTuple):
+    """How much is measured."""
+
+    paper: tuple[str, ...]  #: names of the paper's sets
+    seeds: int  #: fits of each method with a seed on each of them
+    starts: int  #: of GaussianMixture, and seeds for Olivetti
+    features: dict[str, tuple[int, ...]]  #: generated sets, by family
+    clusters: tuple[int, ...]
+    states: int  #: sets of each kind
+    refining_seeds: int
+    real: tuple[str, ...]
+    scale: tuple[tuple[int, int, int, int], ...]  #: samples, k, k-means trials, repeats
+
+
+REAL = ("iris", "wine", "breast_cancer", "digits", "digits, PCA to 20")
+FULL = Sizes(
+    paper=tuple(PAPER),
+    seeds=5,
+    starts=10,
+    features={"Gaussian": (2, 10), "ellipsoid": (50, 100)},
+    clusters=(4, 10, 20, 40),
+    states=3,
+    refining_seeds=2,
+    real=REAL,
+    scale=((70_000, 10, 10, 3), (70_000, 40, 10, 1), (1_000_000, 10, 1, 1)),
+)
+QUICK = FULL._replace(
+    paper=tuple(name for name in PAPER if "20c" not in name and "40c" not in name),
+    seeds=1,
+    clusters=(4, 10),
+    states=1,
+    refining_seeds=1,
+    real=REAL[:3],
+    scale=((70_000, 10, 10, 1),),
+)
+SMOKE = Sizes(
+    paper=("2d-4c-no0",),
+    seeds=1,
+    starts=1,
+    features={"Gaussian": (2,), "ellipsoid": (20,)},
+    clusters=(4,),
+    states=1,
+    refining_seeds=1,
+    real=("iris",),
+    scale=((1_000, 4, 1, 1),),
+)
+
+
+class Kind(NamedTuple):
+    """Generated sets that differ in their random_state alone."""
+
+    family: str
+    n_features: int
+    n_clusters: int
+
+    def __str__(self) -> str:
+        return f"{self.family}, d = {self.n_features}, k = {self.n_clusters}"
+
+
+@cache
+def paper_problem(name: str) -> Problem | None:
+    path = data_folder() / "synthetic" / f"{name}.npz"
+    if not path.exists():
+        return None
+    with np.load(path) as file:
+        X, y = np.ascontiguousarray(file["X"], float), file["y"]
+    return Problem(name, X, y, len(np.unique(y)))
+
+
+def paper_problems(sizes: Sizes) -> list[Problem]:
+    """Those of the paper's sets that are at hand."""
+    return [problem for name in sizes.paper if (problem := paper_problem(name)) is not None]
+
+
+def kinds(sizes: Sizes) -> list[Kind]:
+    return [
+        Kind(family, d, k)
+        for family, features in sizes.features.items()
+        for d in features
+        for k in sizes.clusters
+    ]
+
+
+@cache
+def generated(kind: Kind, random_state: int) -> Problem:
+    family, d, k = kind
+    X, y = GENERATORS[family](k, d, random_state=random_state)
+    return Problem(f"{kind}, random_state {random_state}", X, y, k)
+
+
+def reduced(X: NDArray[np.floating], n_features: int) -> NDArray[np.float64]:
+    """Principal components, exactly."""
+    return np.ascontiguousarray(PCA(n_features, svd_solver="full").fit_transform(X), float)
+
+
+def real_problem(name: str) -> Problem:
+    X, y = getattr(datasets, f"load_{name.split(',')[0]}")(return_X_y=True)
+    if "PCA" in name:
+        X = reduced(X, 20)
+    return Problem(name, X, y, len(np.unique(y)))
+
+
+def olivetti() -> Problem | None:
+    path = data_folder() / "real" / "olivetti.npz"
+    if not path.exists():
+        return None
+    with np.load(path) as file:
+        X, y = file["X"].astype(float), file["y"]
+    return Problem("Olivetti", reduced(X, 20), y, len(np.unique(y)))
+
+
+def odd_shapes(n_samples: int = 1_000) -> list[Problem]:
+    """Clusters that no Gaussian describes."""
+    rng = np.random.RandomState(0)
+    # From a quarter turn on, so that the two do not meet in the middle; evenly along the way.
+    angle = np.pi * np.sqrt(rng.uniform(0.5**2, 3.0**2, n_samples))
+    y = np.arange(n_samples) % 2
+    turned = angle + np.pi * y
+    spirals = np.column_stack([angle * np.cos(turned), angle * np.sin(turned)])
+    spirals += 0.2 * rng.standard_normal(spirals.shape)
+    moons, half = datasets.make_moons(n_samples, noise=0.05, random_state=0)
+    circles, ring = datasets.make_circles(n_samples, noise=0.05, factor=0.5, random_state=0)
+    return [
+        Problem("make_moons(noise=0.05)", moons, half, 2),
+        Problem("make_circles(noise=0.05, factor=0.5)", circles, ring, 2),
+        Problem("two spirals", spirals, y, 2),
+    ]
