@@ -26,6 +26,7 @@ class Sizes(NamedTuple):
     features: dict[str, tuple[int, ...]]  #: generated sets, by family
     clusters: tuple[int, ...]
     states: int  #: sets of each kind
+    choices: int  #: the same where the number of clusters is chosen
     refining_seeds: int
     real: tuple[str, ...]
     scale: tuple[tuple[int, int, int, int], ...]  #: samples, k, k-means trials, repeats
@@ -39,6 +40,7 @@ FULL = Sizes(
     features={"Gaussian": (2, 10), "ellipsoid": (50, 100)},
     clusters=(4, 10, 20, 40),
     states=3,
+    choices=5,
     refining_seeds=2,
     real=REAL,
     scale=((70_000, 10, 10, 3), (70_000, 40, 10, 1), (1_000_000, 10, 1, 1)),
@@ -48,6 +50,7 @@ QUICK = FULL._replace(
     seeds=1,
     clusters=(4, 10),
     states=1,
+    choices=1,
     refining_seeds=1,
     real=REAL[:3],
     scale=((70_000, 10, 10, 1),),
@@ -59,6 +62,7 @@ SMOKE = Sizes(
     features={"Gaussian": (2,), "ellipsoid": (20,)},
     clusters=(4,),
     states=1,
+    choices=1,
     refining_seeds=1,
     real=("iris",),
     scale=((1_000, 4, 1, 1),),
