@@ -327,7 +327,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         rng, report = np.random.RandomState(seed), self._reporter(0)
         self.selection_, labels = selection.select(index, data, least, most, rng, report)
         if (doubt := self.selection_.doubt()) is not None:
-            warnings.warn(doubt, RuntimeWarning, stacklevel=5)
+            warnings.warn(doubt, RuntimeWarning, stacklevel=4)
         k = self.selection_.n_clusters
         moments = mom.empty_moments(k, X.shape[1], False)
         moments.size[0] = k
