@@ -257,7 +257,9 @@ def test_rounded_distances_are_taken() -> None:
     D = np.sqrt(oracle.squared_euclidean(X))
     noise = 1e-9 * np.random.default_rng(0).normal(size=D.shape)
     np.testing.assert_array_equal(vat(D + noise, metric="precomputed"), vat(X))
-    assert ivat(np.full((3, 3), 0.0), metric="precomputed").max() == 0.0
+    # A duplicate, just below 0: its link counts as 0.
+    D = np.array([[0.0, -1e-9, 1.0], [-1e-9, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    assert ivat(D, metric="precomputed").min() == 0.0
 
 
 @nojit
