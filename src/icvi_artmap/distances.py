@@ -73,7 +73,10 @@ def copy_column(table, column, out):
 
 @jit
 def largest_distances(walk, first, stop, out):
-    """out[i] = bits of the largest squared distance of object i to one after it, i in rows."""
+    """out[i] = bits of the largest squared distance of object i to one after it, i in rows.
+
+    Objects before it in its tile are looked at, too; their rows have the same distances.
+    """
     n = walk.table.shape[1]
     for tile in range(first, stop, TILE):
         end = min(tile + TILE, stop)
