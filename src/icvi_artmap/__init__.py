@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from icvi_artmap.estimator import ICVIARTMAP
     from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
+    from icvi_artmap.ordering import VATDisplay, ivat, vat
     from icvi_artmap.prediction import index_value
     from icvi_artmap.search import ICVIARTMAPSearch
 
@@ -19,18 +20,24 @@ _HOMES = {
     "ICVIARTMAP": "icvi_artmap.estimator",
     "Explanation": "icvi_artmap.explanation",
     "ICVIARTMAPSearch": "icvi_artmap.search",
+    "VATDisplay": "icvi_artmap.ordering",
     "custom_index": "icvi_artmap.indices.custom",
     "explain": "icvi_artmap.explanation",
     "index_value": "icvi_artmap.prediction",
+    "ivat": "icvi_artmap.ordering",
+    "vat": "icvi_artmap.ordering",
 }
 
 __all__ = [
     "ICVIARTMAP",
     "Explanation",
     "ICVIARTMAPSearch",
+    "VATDisplay",
     "custom_index",
     "explain",
     "index_value",
+    "ivat",
+    "vat",
 ]
 
 

@@ -8,6 +8,7 @@ from .algorithm import Result, fit, predict
 from .indices import DIRECTION, INDICES, ch, db, ni, pbm, same, score, strictly_better, wb, xb
 from .moments import Moments, add, batch_moments, merge, remove, split
 from .scaling import Scaling, complement_code, fit_scaling, min_max, standardise
+from .vat import block_means, path_distances, squared_euclidean, vat
 
 __all__ = [
     "DIRECTION",
@@ -18,6 +19,7 @@ __all__ = [
     "add",
     "batch_moments",
     "best_cluster",
+    "block_means",
     "ch",
     "complement_code",
     "db",
@@ -27,15 +29,18 @@ __all__ = [
     "min_max",
     "moving_values",
     "ni",
+    "path_distances",
     "pbm",
     "predict",
     "remove",
     "same",
     "score",
     "split",
+    "squared_euclidean",
     "standardise",
     "strictly_better",
     "values_with_sample",
+    "vat",
     "wb",
     "xb",
 ]
