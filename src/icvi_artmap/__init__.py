@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from icvi_artmap.art_estimators import FuzzyART
     from icvi_artmap.estimator import ICVIARTMAP
     from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "ICVIARTMAP": "icvi_artmap.estimator",
     "Explanation": "icvi_artmap.explanation",
+    "FuzzyART": "icvi_artmap.art_estimators",
     "ICVIARTMAPSearch": "icvi_artmap.search",
     "custom_index": "icvi_artmap.indices.custom",
     "explain": "icvi_artmap.explanation",
@@ -27,6 +29,7 @@ _HOMES = {
 __all__ = [
     "ICVIARTMAP",
     "Explanation",
+    "FuzzyART",
     "ICVIARTMAPSearch",
     "custom_index",
     "explain",

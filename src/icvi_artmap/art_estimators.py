@@ -1,0 +1,361 @@
+"""The ART family as scikit-learn estimators: fuzzy ART and dual vigilance fuzzy ART."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from icvi_artmap import art_training as training
+from icvi_artmap import prediction
+from icvi_artmap.art.fuzzy_art import UNTAUGHT, Network, Parameters
+from icvi_artmap.art.members import NONE
+from icvi_artmap.epochs import Pace
+from icvi_artmap.scaling import Data, Scaling, coded_data, range_scaling
+from icvi_artmap.validation import check_integer, check_real, refuse_sparse
+
+FeatureRange = tuple[ArrayLike, ArrayLike] | None
+
+
+class FuzzyNetwork(BaseEstimator):
+    """What the estimators of the family share: data in, boxes out."""
+
+    alpha: float
+    beta: float
+    max_epochs: int | None
+    shuffle: bool
+    order: Literal["vat"] | None
+    feature_range: FeatureRange
+    outside: Literal["error", "clip"]
+    random_state: int | np.random.RandomState | None
+
+    _network: Network
+    _scaling: Scaling
+
+    def _check_parameters(self) -> Parameters:
+        """Check what does not depend on the data."""
+        check_real("alpha", self.alpha, 0.0, np.inf, open_low=True)
+        check_real("beta", self.beta, 0.0, 1.0, open_low=True)
+        if self.max_epochs is not None:
+            check_integer("max_epochs", self.max_epochs, 1)
+        if not isinstance(self.shuffle, (bool, np.bool_)):
+            raise TypeError(f"shuffle must be True or False, got {self.shuffle!r}.")
+        if self.order is not None and self.order != "vat":
+            raise ValueError(f'order must be None or "vat", got {self.order!r}.')
+        if self.outside not in ("error", "clip"):
+            raise ValueError(f'outside must be "error" or "clip", got {self.outside!r}.')
+        return Parameters(rho_a=0.0, alpha=float(self.alpha), beta_a=float(self.beta))
+
+    def _check_data(self, X: ArrayLike, reset: bool) -> NDArray[np.floating]:
+        refuse_sparse(X)
+        return validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
+
+    def _begin(self, X: NDArray[np.floating]) -> None:
+        """Ranges of the features: as given, or those of X."""
+        if self.feature_range is None:
+            lower, upper = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+        else:
+            lower, upper = _given_range(self.feature_range, X.shape[1])
+        self._scaling = range_scaling(lower, upper)
+        self.feature_min_, self.feature_max_ = lower, upper
+
+    def _inside(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
+        """X, with what is outside the ranges refused or moved to their ends."""
+        lower, upper = self.feature_min_, self.feature_max_
+        wrong = (lower > X) | (upper < X)
+        if not wrong.any():
+            return X
+        if self.outside == "clip":
+            return np.clip(X, lower, upper)
+        row, f = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"X[{row}, {f}] = {X[row, f]:g} is outside the range of feature {f}, "
+            f"[{lower[f]:g}, {upper[f]:g}]. Pass ranges that hold for all "
+            'data as feature_range=(lower, upper), or use outside="clip".'
+        )
+
+    def _presented(self, X: NDArray[np.floating]) -> NDArray[np.int64]:
+        """The order of presentation."""
+        order = np.arange(len(X))
+        if self.shuffle:
+            check_random_state(self.random_state).shuffle(order)
+        if self.order == "vat":
+            vat = import_module("icvi_artmap.ordering").vat  # late: few need it
+            order = order[np.asarray(vat(coded_data(X, self._scaling, order).table))]
+        return order
+
+    def _train(
+        self, X: NDArray[np.floating], classes: NDArray[np.int64], n_columns: int, p: Parameters
+    ) -> NDArray[np.int64]:
+        """Learn X from nothing; returns the category of every sample."""
+        self._begin(X)
+        X = self._inside(X)
+        order = self._presented(X)
+        data = coded_data(X, self._scaling, order)
+        taught = classes[order] if len(classes) else UNTAUGHT
+        trained = training.without_idle(
+            training.train(
+                data, training.empty_network(data, n_columns), p, taught, self.max_epochs
+            )
+        )
+        self._network = trained.network
+        self.n_iter_, self.converged_ = trained.n_epochs, trained.converged
+        categories = np.empty(len(X), np.int64)
+        categories[order] = trained.categories
+        return categories
+
+    def _train_further(
+        self, X: NDArray[np.floating], classes: NDArray[np.int64], n_columns: int, p: Parameters
+    ) -> NDArray[np.int64]:
+        """Learn X once more or for the first time, in its order, each sample once."""
+        first = not hasattr(self, "_network")
+        if first:
+            self._begin(X)
+            self.n_iter_ = 0
+        X = self._inside(X)
+        data: Data = coded_data(X, self._scaling, np.arange(len(X)))
+        network = training.empty_network(data, n_columns) if first else self._network
+        categories = np.full(len(X), NONE, np.int64)
+        self._network = training.present_all(data, network, p, classes, categories, Pace())
+        self.n_iter_, self.converged_ = self.n_iter_ + 1, False
+        return categories
+
+    def _set_categories(self, categories: NDArray[np.int64]) -> None:
+        d = len(self._scaling.minimum)
+        self._boxes = training.rows(self._network).copy()
+        self.categories_ = np.stack(
+            [
+                self._scaling.min_max_inverse(self._boxes[:, :d]),
+                self._scaling.min_max_inverse(1.0 - self._boxes[:, d:]),
+            ],
+            axis=1,
+        )
+        self.sample_categories_ = categories
+
+    def _best_categories(self, X: ArrayLike) -> NDArray[np.int64]:
+        check_is_fitted(self)
+        X = self._check_data(X, reset=False)
+        return prediction.best_categories(X, self._scaling, self._boxes, self.alpha)
+
+
+class FuzzyClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, FuzzyNetwork):
+    """What the two clusterers of the family share."""
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Find the clusters of ``X``, from nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers without missing values, dense.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        parameters = self._check_parameters()
+        X = self._check_data(X, reset=True)
+        self._set_clusters(self._train(X, UNTAUGHT, 1, parameters))
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Learn more samples, once each and in their order.
+
+        The ranges of the features are ``feature_range`` or those of the first batch; ``outside``
+        says what becomes of values outside. ``labels_`` and ``sample_categories_`` then are those
+        of this batch. Clusters keep their numbers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        parameters = self._check_parameters()
+        X = self._check_data(X, reset=not hasattr(self, "_network"))
+        self._set_clusters(self._train_further(X, UNTAUGHT, 1, parameters))
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Cluster of every row: that of the category with the largest choice value.
+
+        There is no vigilance here, so every row gets a cluster. With ``beta=1`` and after a fit
+        that has converged (``converged_``) training samples get their ``labels_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Any rows, in the units of the training data; they may be outside its ranges.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        best = self._best_categories(X)
+        return self.category_labels_[best]
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Choice value of every cluster's best category, of shape (n_samples, n_clusters_).
+
+        The greater, the nearer.
+        """
+        check_is_fitted(self)
+        X = self._check_data(X, reset=False)
+        return prediction.best_choices(
+            X, self._scaling, self._boxes, self.alpha, self.category_labels_, self.n_clusters_
+        )
+
+    def _set_clusters(self, categories: NDArray[np.int64]) -> None:
+        self._set_categories(categories)
+        self.category_labels_ = self._network.cluster[: len(self._boxes)].copy()
+        self.n_clusters_ = int(self._network.size[0])
+        self.labels_ = self.category_labels_[categories]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters_
+
+
+class FuzzyART(FuzzyClusterer):
+    """Fuzzy ART: clusters are boxes of a limited size, made as they are needed.
+
+    Samples come one by one. The category (box) of largest choice value whose match reaches the
+    vigilance learns the sample; if there is none, the sample becomes a category. With complement
+    coding and ``beta=1`` a category is the box around its samples, and the sum of its sides, each
+    as a share of the feature's range, is at most (1 - rho) times the number of features.
+
+    Data are min-max scaled inside. The result depends on the order of the samples.
+
+    Parameters
+    ----------
+    rho : float, default=0.5
+        Vigilance, in [0, 1]: the greater, the smaller and the more boxes.
+    alpha : float, default=1e-3
+        Choice parameter, greater than 0: the smaller, the more a small box is preferred.
+    beta : float, default=1.0
+        Learning rate, in (0, 1]: how far a box moves towards a sample. New boxes are always equal
+        to their first sample.
+    max_epochs : int or None, default=1
+        :meth:`fit` ends after this many passes, or earlier if one changes nothing. None: only
+        then; with ``beta`` below 1, when no side of a box moves by more than a millionth of the
+        range.
+    shuffle : bool, default=False
+        Present the samples in a random order (drawn once), or in the given one.
+    order : {"vat"} or None, default=None
+        "vat": sort them by visual assessment of cluster tendency before they are presented (after
+        the shuffling). That takes time with the square of their number.
+    feature_range : pair (lower, upper) or None, default=None
+        Ranges of the features: numbers, or arrays of one number per feature. None: those of the
+        data of :meth:`fit` or of the first :meth:`partial_fit`.
+    outside : {"error", "clip"}, default="error"
+        What to do in training with values outside of the ranges.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffling.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every training sample at its last presentation; after :meth:`fit` 0 to
+        ``n_clusters_ - 1`` without gaps.
+    n_clusters_ : int
+        Number of clusters, here the number of categories. Those that no sample is in after the
+        last epoch of :meth:`fit` are removed; :meth:`partial_fit` removes none.
+    categories_ : ndarray of shape (n_categories, 2, n_features)
+        Lower and upper corners of the boxes, in the units of the data, the oldest first.
+    category_labels_ : ndarray of shape (n_categories,)
+        Cluster of every category, here its number.
+    sample_categories_ : ndarray of shape (n_samples,)
+        Category of every training sample.
+    n_iter_ : int
+        Number of epochs; :meth:`partial_fit` adds one.
+    converged_ : bool
+        Whether the last epoch has changed nothing.
+    feature_min_, feature_max_ : ndarray of shape (n_features,)
+        Ranges of the features.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if all are strings.
+
+    References
+    ----------
+    G. A. Carpenter, S. Grossberg, D. B. Rosen, Fuzzy ART: Fast stable learning and categorization
+    of analog patterns by an adaptive resonance system, Neural Networks 4 (1991) 759-771.
+
+    Examples
+    --------
+    >>> from icvi_artmap import FuzzyART
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [9.0, 10.0], [10.0, 9.0]]
+    >>> model = FuzzyART(rho=0.8).fit(X)
+    >>> model.labels_
+    array([0, 0, 1, 1])
+    >>> model.categories_[0]
+    array([[0., 0.],
+           [1., 1.]])
+    >>> model.predict([[2.0, 2.0], [8.0, 12.0]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        rho: float = 0.5,
+        *,
+        alpha: float = 1e-3,
+        beta: float = 1.0,
+        max_epochs: int | None = 1,
+        shuffle: bool = False,
+        order: Literal["vat"] | None = None,
+        feature_range: FeatureRange = None,
+        outside: Literal["error", "clip"] = "error",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.rho = rho
+        self.alpha = alpha
+        self.beta = beta
+        self.max_epochs = max_epochs
+        self.shuffle = shuffle
+        self.order = order
+        self.feature_range = feature_range
+        self.outside = outside
+        self.random_state = random_state
+
+    def _check_parameters(self) -> Parameters:
+        check_real("rho", self.rho, 0.0, 1.0)
+        return super()._check_parameters()._replace(rho_a=float(self.rho))
+
+
+def _given_range(
+    feature_range: Any, n_features: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Lower and upper ends, one per feature."""
+    try:
+        lower, upper = (
+            np.broadcast_to(np.asarray(end, np.float64), n_features).copy() for end in feature_range
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"feature_range must be a pair (lower, upper) of numbers or of arrays of shape "
+            f"({n_features},), got {feature_range!r}."
+        ) from error
+    wrong = ~(np.isfinite(lower) & np.isfinite(upper) & (lower <= upper))
+    if wrong.any():
+        f = int(np.argmax(wrong))
+        raise ValueError(
+            f"feature_range of feature {f} is [{lower[f]:g}, {upper[f]:g}]; its ends must be "
+            "finite and the lower one not above the upper one."
+        )
+    return lower, upper
