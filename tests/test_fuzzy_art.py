@@ -1,4 +1,4 @@
-"""Fuzzy ART: the oracle's categories, what boxes must be, and its manners."""
+"""Fuzzy ART and dual vigilance fuzzy ART: the oracle's categories, what boxes must be, manners."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from icvi_artmap import FuzzyART
+from icvi_artmap import DualVigilanceFuzzyART, FuzzyART
 from icvi_artmap.art import search
 from oracle import fuzzy_art as plain
 from oracle.scaling import complement_code, fit_scaling, min_max
@@ -23,6 +23,8 @@ from test_labels import random_problem
         FuzzyART(),
         FuzzyART(0.7, beta=0.5, max_epochs=None, shuffle=True),
         FuzzyART(0.7, feature_range=(-3.0, 3.0), outside="clip"),
+        DualVigilanceFuzzyART(),
+        DualVigilanceFuzzyART(0.7, 0.65, beta=0.8, max_epochs=None, shuffle=True),
     ]
 )
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
@@ -82,6 +84,77 @@ def test_runs_with_many_categories_equal_the_oracle(rho: float, beta: float) -> 
     net, categories = plain_fuzzy_art(coded(X), rho, 1e-3, beta, 2)
     np.testing.assert_array_equal(fitted.labels_, categories)
     np.testing.assert_array_equal(fitted._boxes, np.array(net.W))
+
+
+def plain_dual(
+    Xc: np.ndarray, rho_ub: float, rho_lb: float, alpha: float, beta: float, epochs: int
+) -> tuple[plain.Net, list[int]]:
+    net, categories = plain.Net(), []
+    for _ in range(epochs):
+        categories = [plain.dual_vigilance_step(net, x, rho_ub, rho_lb, alpha, beta) for x in Xc]
+    return plain.drop_idle(net, categories)
+
+
+def assert_equals_plain_dual(X: np.ndarray, epochs: int, **options: float) -> int:
+    fitted = DualVigilanceFuzzyART(**options, max_epochs=epochs).fit(X)
+    net, categories = plain_dual(coded(X), **options, epochs=fitted.n_iter_)
+    np.testing.assert_array_equal(fitted.sample_categories_, categories)
+    np.testing.assert_array_equal(fitted._boxes, np.array(net.W))
+    np.testing.assert_array_equal(fitted.category_labels_, net.cluster)
+    np.testing.assert_array_equal(fitted.labels_, np.array(net.cluster)[categories])
+    assert fitted.n_clusters_ == max(net.cluster) + 1
+    return len(net.W) - fitted.n_clusters_
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_random_dual_runs_equal_the_oracle(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = random_problem(rng)[0]
+    options = random_options(rng)
+    rho_ub = options.pop("rho")
+    rho_lb = rho_ub * float(rng.choice([1.0, 0.95, 0.8, 0.0]))
+    epochs = int(rng.integers(1, 4))
+    assert_equals_plain_dual(X, epochs, rho_ub=rho_ub, rho_lb=rho_lb, **options)
+
+
+@pytest.mark.nojit
+def test_a_small_dual_run_equals_the_oracle() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    shared = assert_equals_plain_dual(X, 2, rho_ub=0.9, rho_lb=0.8, alpha=1e-3, beta=1.0)
+    assert shared > 0
+
+
+def test_dual_runs_with_many_categories_equal_the_oracle() -> None:
+    X = np.random.default_rng(5).normal(size=(1500, 3))
+    shared = assert_equals_plain_dual(X, 2, rho_ub=0.98, rho_lb=0.95, alpha=1e-3, beta=1.0)
+    assert shared > search.SOME_BOXES / 4
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_equal_vigilances_are_fuzzy_art(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = random_problem(rng)[0]
+    options = random_options(rng)
+    one = FuzzyART(**options).fit(X)
+    rho = options.pop("rho")
+    two = DualVigilanceFuzzyART(rho, rho, **options).fit(X)
+    np.testing.assert_array_equal(two.labels_, one.labels_)
+    np.testing.assert_array_equal(two.categories_, one.categories_)
+
+
+def test_a_ring_is_one_cluster() -> None:
+    angle = np.linspace(0.0, 2.0 * np.pi, 200, endpoint=False)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    X = np.vstack([ring, 0.05 * ring])
+    fitted = DualVigilanceFuzzyART(0.9, 0.85).fit(X)
+    assert fitted.labels_.tolist() == [0] * 200 + [1] * 200
+    assert len(fitted.categories_) > 10
+    assert fitted.transform(X).shape == (400, 2)
+
+
+def test_lower_vigilance_above_the_upper_one() -> None:
+    with pytest.raises(ValueError, match=r"rho_lb=0.9 is above rho_ub=0.5"):
+        DualVigilanceFuzzyART(0.5, 0.9).fit([[0.0], [1.0]])
 
 
 # --- by hand -------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from icvi_artmap.art_estimators import FuzzyART
+    from icvi_artmap.art_estimators import DualVigilanceFuzzyART, FuzzyART
     from icvi_artmap.estimator import ICVIARTMAP
     from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 #: Public names and where they live; imported when first asked for (PEP 562).
 _HOMES = {
     "ICVIARTMAP": "icvi_artmap.estimator",
+    "DualVigilanceFuzzyART": "icvi_artmap.art_estimators",
     "Explanation": "icvi_artmap.explanation",
     "FuzzyART": "icvi_artmap.art_estimators",
     "ICVIARTMAPSearch": "icvi_artmap.search",
@@ -28,6 +29,7 @@ _HOMES = {
 
 __all__ = [
     "ICVIARTMAP",
+    "DualVigilanceFuzzyART",
     "Explanation",
     "FuzzyART",
     "ICVIARTMAPSearch",

@@ -1,4 +1,4 @@
-"""The ART family as scikit-learn estimators: fuzzy ART and dual vigilance fuzzy ART."""
+"""The ART family as scikit-learn estimators."""
 
 from __future__ import annotations
 
@@ -336,6 +336,99 @@ class FuzzyART(FuzzyClusterer):
     def _check_parameters(self) -> Parameters:
         check_real("rho", self.rho, 0.0, 1.0)
         return super()._check_parameters()._replace(rho_a=float(self.rho))
+
+
+class DualVigilanceFuzzyART(FuzzyClusterer):
+    """Dual vigilance fuzzy ART: clusters of any shape, made of many small boxes.
+
+    As :class:`FuzzyART`, with two vigilances. Categories are looked at in the order of their choice
+    values. The first one whose match reaches ``rho_lb`` ends the search: if its match also reaches
+    ``rho_ub``, it learns the sample; if not, the sample becomes a new category of the same cluster.
+    If there is none, the sample becomes a category and a cluster of its own. So ``rho_ub`` limits
+    the size of the boxes, and ``rho_lb`` how near they must be to belong together. With
+    ``rho_lb = rho_ub`` this is fuzzy ART.
+
+    Parameters
+    ----------
+    rho_ub : float, default=0.8
+        Upper vigilance, in [0, 1]: the greater, the smaller the boxes.
+    rho_lb : float, default=0.6
+        Lower vigilance, in [0, ``rho_ub``]: the greater, the more clusters.
+    alpha, beta, max_epochs, shuffle, order, feature_range, outside, random_state
+        As in :class:`FuzzyART`.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every training sample at its last presentation; after :meth:`fit` 0 to
+        ``n_clusters_ - 1`` without gaps.
+    n_clusters_ : int
+        Number of clusters.
+    category_labels_ : ndarray of shape (n_categories,)
+        Cluster of every category.
+    categories_, sample_categories_, n_iter_, converged_, feature_min_, feature_max_
+        As in :class:`FuzzyART`.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if all are strings.
+
+    References
+    ----------
+    L. E. Brito da Silva, I. Elnabarawy, D. C. Wunsch II, Dual vigilance fuzzy adaptive resonance
+    theory, Neural Networks 109 (2019) 1-5.
+
+    Examples
+    --------
+    A bar of five samples, wider than a box may be, and a sample far from it:
+
+    >>> from icvi_artmap import DualVigilanceFuzzyART
+    >>> X = [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [4.0, 0.0], [0.0, 4.0]]
+    >>> model = DualVigilanceFuzzyART(rho_ub=0.9, rho_lb=0.7).fit(X)
+    >>> model.labels_
+    array([0, 0, 0, 0, 0, 1])
+    >>> len(model.categories_)
+    6
+    """
+
+    def __init__(
+        self,
+        rho_ub: float = 0.8,
+        rho_lb: float = 0.6,
+        *,
+        alpha: float = 1e-3,
+        beta: float = 1.0,
+        max_epochs: int | None = 1,
+        shuffle: bool = False,
+        order: Literal["vat"] | None = None,
+        feature_range: FeatureRange = None,
+        outside: Literal["error", "clip"] = "error",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.rho_ub = rho_ub
+        self.rho_lb = rho_lb
+        self.alpha = alpha
+        self.beta = beta
+        self.max_epochs = max_epochs
+        self.shuffle = shuffle
+        self.order = order
+        self.feature_range = feature_range
+        self.outside = outside
+        self.random_state = random_state
+
+    def _check_parameters(self) -> Parameters:
+        check_real("rho_ub", self.rho_ub, 0.0, 1.0)
+        check_real("rho_lb", self.rho_lb, 0.0, 1.0)
+        if self.rho_lb > self.rho_ub:
+            raise ValueError(
+                f"rho_lb={self.rho_lb} is above rho_ub={self.rho_ub}; the lower vigilance must not "
+                "exceed the upper one. With equal ones this is FuzzyART."
+            )
+        return (
+            super()
+            ._check_parameters()
+            ._replace(rho_a=float(self.rho_lb), rho_ub=float(self.rho_ub))
+        )
 
 
 def _given_range(
