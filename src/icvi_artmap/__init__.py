@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from icvi_artmap.art_estimators import DualVigilanceFuzzyART, FuzzyART
+    from icvi_artmap.art_estimators import DualVigilanceFuzzyART, FuzzyART, FuzzyARTMAP
     from icvi_artmap.estimator import ICVIARTMAP
     from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
@@ -21,6 +21,7 @@ _HOMES = {
     "DualVigilanceFuzzyART": "icvi_artmap.art_estimators",
     "Explanation": "icvi_artmap.explanation",
     "FuzzyART": "icvi_artmap.art_estimators",
+    "FuzzyARTMAP": "icvi_artmap.art_estimators",
     "ICVIARTMAPSearch": "icvi_artmap.search",
     "custom_index": "icvi_artmap.indices.custom",
     "explain": "icvi_artmap.explanation",
@@ -32,6 +33,7 @@ __all__ = [
     "DualVigilanceFuzzyART",
     "Explanation",
     "FuzzyART",
+    "FuzzyARTMAP",
     "ICVIARTMAPSearch",
     "custom_index",
     "explain",

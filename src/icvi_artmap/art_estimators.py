@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import (
     BaseEstimator,
+    ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
 )
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from icvi_artmap import art_training as training
@@ -21,10 +23,19 @@ from icvi_artmap import prediction
 from icvi_artmap.art.fuzzy_art import UNTAUGHT, Network, Parameters
 from icvi_artmap.art.members import NONE
 from icvi_artmap.epochs import Pace
-from icvi_artmap.scaling import Data, Scaling, coded_data, range_scaling
+from icvi_artmap.scaling import Scaling, coded_data, range_scaling
 from icvi_artmap.validation import check_integer, check_real, refuse_sparse
 
 FeatureRange = tuple[ArrayLike, ArrayLike] | None
+#: A map field that says nothing.
+ONE_COLUMN = np.zeros(1, np.int64)
+
+
+class Ranges(NamedTuple):
+    """Of the features, one entry each."""
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
 
 
 class FuzzyNetwork(BaseEstimator):
@@ -60,18 +71,15 @@ class FuzzyNetwork(BaseEstimator):
         refuse_sparse(X)
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
 
-    def _begin(self, X: NDArray[np.floating]) -> None:
-        """Ranges of the features: as given, or those of X."""
-        if self.feature_range is None:
-            lower, upper = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-        else:
-            lower, upper = _given_range(self.feature_range, X.shape[1])
-        self._scaling = range_scaling(lower, upper)
-        self.feature_min_, self.feature_max_ = lower, upper
+    def _find_ranges(self, X: NDArray[np.floating]) -> Ranges:
+        """As given, or those of X."""
+        if self.feature_range is not None:
+            return _given_range(self.feature_range, X.shape[1])
+        return Ranges(X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64))
 
-    def _inside(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
+    def _inside(self, X: NDArray[np.floating], ranges: Ranges) -> NDArray[np.floating]:
         """X, with what is outside the ranges refused or moved to their ends."""
-        lower, upper = self.feature_min_, self.feature_max_
+        lower, upper = ranges
         wrong = (lower > X) | (upper < X)
         if not wrong.any():
             return X
@@ -84,55 +92,64 @@ class FuzzyNetwork(BaseEstimator):
             'data as feature_range=(lower, upper), or use outside="clip".'
         )
 
-    def _presented(self, X: NDArray[np.floating]) -> NDArray[np.int64]:
+    def _presented(self, X: NDArray[np.floating], scaling: Scaling) -> NDArray[np.int64]:
         """The order of presentation."""
         order = np.arange(len(X))
         if self.shuffle:
             check_random_state(self.random_state).shuffle(order)
         if self.order == "vat":
             vat = import_module("icvi_artmap.ordering").vat  # late: few need it
-            order = order[np.asarray(vat(coded_data(X, self._scaling, order).table))]
+            order = order[np.asarray(vat(coded_data(X, scaling, order).table))]
         return order
 
     def _train(
         self, X: NDArray[np.floating], classes: NDArray[np.int64], n_columns: int, p: Parameters
     ) -> NDArray[np.int64]:
         """Learn X from nothing; returns the category of every sample."""
-        self._begin(X)
-        X = self._inside(X)
-        order = self._presented(X)
-        data = coded_data(X, self._scaling, order)
+        ranges = self._find_ranges(X)
+        X, scaling = self._inside(X, ranges), range_scaling(*ranges)
+        order = self._presented(X, scaling)
+        data = coded_data(X, scaling, order)
+        network = training.empty_network(data, n_columns)
         taught = classes[order] if len(classes) else UNTAUGHT
-        trained = training.without_idle(
-            training.train(
-                data, training.empty_network(data, n_columns), p, taught, self.max_epochs
-            )
-        )
-        self._network = trained.network
-        self.n_iter_, self.converged_ = trained.n_epochs, trained.converged
+        trained = training.without_idle(training.train(data, network, p, taught, self.max_epochs))
         categories = np.empty(len(X), np.int64)
         categories[order] = trained.categories
+        self._set_network(trained.network, ranges, categories)
+        self.n_iter_, self.converged_ = trained.n_epochs, trained.converged
         return categories
 
     def _train_further(
-        self, X: NDArray[np.floating], classes: NDArray[np.int64], n_columns: int, p: Parameters
+        self,
+        X: NDArray[np.floating],
+        classes: NDArray[np.int64],
+        columns: NDArray[np.int64],
+        p: Parameters,
     ) -> NDArray[np.int64]:
-        """Learn X once more or for the first time, in its order, each sample once."""
+        """Learn X, every sample once, in its order; returns the category of every sample.
+
+        ``columns``: of the map field so far, as many as it shall have, in the order it shall have.
+        """
         first = not hasattr(self, "_network")
+        ranges = self._find_ranges(X) if first else Ranges(self.feature_min_, self.feature_max_)
+        X = self._inside(X, ranges)
+        data = coded_data(X, range_scaling(*ranges), np.arange(len(X)))
         if first:
-            self._begin(X)
-            self.n_iter_ = 0
-        X = self._inside(X)
-        data: Data = coded_data(X, self._scaling, np.arange(len(X)))
-        network = training.empty_network(data, n_columns) if first else self._network
+            network = training.empty_network(data, len(columns))
+        else:
+            map_field = np.ascontiguousarray(self._network.map_field[:, columns])
+            network = self._network._replace(map_field=map_field)
         categories = np.full(len(X), NONE, np.int64)
-        self._network = training.present_all(data, network, p, classes, categories, Pace())
-        self.n_iter_, self.converged_ = self.n_iter_ + 1, False
+        network = training.present_all(data, network, p, classes, categories, Pace())
+        self._set_network(network, ranges, categories)
+        self.n_iter_, self.converged_ = 1 if first else self.n_iter_ + 1, False
         return categories
 
-    def _set_categories(self, categories: NDArray[np.int64]) -> None:
-        d = len(self._scaling.minimum)
-        self._boxes = training.rows(self._network).copy()
+    def _set_network(self, network: Network, ranges: Ranges, categories: NDArray[np.int64]) -> None:
+        d = len(ranges.lower)
+        self._network, self._scaling = network, range_scaling(*ranges)
+        self.feature_min_, self.feature_max_ = ranges
+        self._boxes = training.rows(network).copy()
         self.categories_ = np.stack(
             [
                 self._scaling.min_max_inverse(self._boxes[:, :d]),
@@ -187,7 +204,7 @@ class FuzzyClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         """
         parameters = self._check_parameters()
         X = self._check_data(X, reset=not hasattr(self, "_network"))
-        self._set_clusters(self._train_further(X, UNTAUGHT, 1, parameters))
+        self._set_clusters(self._train_further(X, UNTAUGHT, ONE_COLUMN, parameters))
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -220,7 +237,6 @@ class FuzzyClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         )
 
     def _set_clusters(self, categories: NDArray[np.int64]) -> None:
-        self._set_categories(categories)
         self.category_labels_ = self._network.cluster[: len(self._boxes)].copy()
         self.n_clusters_ = int(self._network.size[0])
         self.labels_ = self.category_labels_[categories]
@@ -431,10 +447,256 @@ class DualVigilanceFuzzyART(FuzzyClusterer):
         )
 
 
-def _given_range(
-    feature_range: Any, n_features: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Lower and upper ends, one per feature."""
+class FuzzyARTMAP(ClassifierMixin, FuzzyNetwork):
+    """Fuzzy ARTMAP: a classifier that learns boxes of samples of one class, one sample at a time.
+
+    Categories are looked at in the order of their choice values, as in :class:`FuzzyART`. One that
+    reaches the vigilance, but whose map field row does not agree with the class of the sample,
+    raises the vigilance to its match plus ``epsilon`` for this sample (match tracking), and the
+    search goes on. If no category is left, the sample becomes one.
+
+    Parameters
+    ----------
+    rho_a : float, default=0.0
+        Vigilance of the categories, in [0, 1]: the greater, the smaller the boxes.
+    rho_ab : float, default=1.0
+        Vigilance of the map field, in [0, 1]. At 1 a category never learns a second class.
+    alpha : float, default=1e-3
+        Choice parameter, greater than 0.
+    beta : float, default=1.0
+        Learning rate of the categories, in (0, 1].
+    epsilon : float, default=1e-3
+        Match tracking, in [-1, 1]. Not negative (MT+): the next category must match better.
+        Negative (MT-): it may match a little worse, so fewer categories are made. The vigilance
+        never falls below ``rho_a``.
+    beta_ab : float, default=1.0
+        Learning rate of the map field, in (0, 1]. With both this and ``rho_ab`` below 1 a category
+        remembers how often it has learned which class.
+    max_epochs : int, default=10
+        :meth:`fit` ends after this many passes, or earlier if one changes nothing.
+    shuffle : bool, default=False
+        Present the samples in a random order (drawn once), or in the given one.
+    order : {"vat"} or None, default=None
+        As in :class:`FuzzyART`.
+    feature_range : pair (lower, upper) or None, default=None
+        As in :class:`FuzzyART`.
+    outside : {"error", "clip"}, default="error"
+        What to do in training with values outside of the ranges.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffling.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    categories_ : ndarray of shape (n_categories, 2, n_features)
+        Lower and upper corners of the boxes, in the units of the data, the oldest first.
+    category_labels_ : ndarray of shape (n_categories,)
+        Class that every category predicts.
+    map_field_ : ndarray of shape (n_categories, n_classes)
+        How strongly every category is tied to every class.
+    sample_categories_ : ndarray of shape (n_samples,)
+        Category of every training sample at its last presentation.
+    n_iter_ : int
+        Number of epochs; :meth:`partial_fit` adds one.
+    converged_ : bool
+        Whether the last epoch has changed nothing.
+    feature_min_, feature_max_ : ndarray of shape (n_features,)
+        Ranges of the features.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if all are strings.
+
+    Notes
+    -----
+    With ``rho_ab=1``, ``beta=1`` and ``epsilon > 0`` a fit that has converged predicts all its
+    training samples right. It never converges if equal samples have different classes: every epoch
+    then adds a category for them.
+
+    References
+    ----------
+    G. A. Carpenter, S. Grossberg, N. Markuzon, J. H. Reynolds, D. B. Rosen, Fuzzy ARTMAP: A neural
+    network architecture for incremental supervised learning of analog multidimensional maps, IEEE
+    Transactions on Neural Networks 3 (1992) 698-713.
+
+    Examples
+    --------
+    >>> from icvi_artmap import FuzzyARTMAP
+    >>> X = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
+    >>> model = FuzzyARTMAP().fit(X, ["even", "even", "odd", "odd"])
+    >>> model.predict([[0.1, 0.1], [0.9, 0.2]]).tolist()
+    ['even', 'odd']
+    >>> model.predict_proba([[0.1, 0.1]])
+    array([[1., 0.]])
+    """
+
+    def __init__(
+        self,
+        rho_a: float = 0.0,
+        rho_ab: float = 1.0,
+        *,
+        alpha: float = 1e-3,
+        beta: float = 1.0,
+        epsilon: float = 1e-3,
+        beta_ab: float = 1.0,
+        max_epochs: int = 10,
+        shuffle: bool = False,
+        order: Literal["vat"] | None = None,
+        feature_range: FeatureRange = None,
+        outside: Literal["error", "clip"] = "error",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.rho_a = rho_a
+        self.rho_ab = rho_ab
+        self.alpha = alpha
+        self.beta = beta
+        self.epsilon = epsilon
+        self.beta_ab = beta_ab
+        self.max_epochs = max_epochs
+        self.shuffle = shuffle
+        self.order = order
+        self.feature_range = feature_range
+        self.outside = outside
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn the classes of ``X``, from nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers without missing values, dense.
+        y : array-like of shape (n_samples,)
+            Class of every sample.
+
+        Returns
+        -------
+        self : FuzzyARTMAP
+        """
+        parameters = self._check_parameters()
+        X, y = self._check_labelled(X, y, reset=True)
+        classes, numbers = np.unique(y, return_inverse=True)
+        # One column more, for a class that has not come yet: see _columns.
+        self._train(X, numbers.astype(np.int64), len(classes) + 1, parameters)
+        self._set_map(classes)
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn more samples, once each and in their order.
+
+        The ranges of the features are ``feature_range`` or those of the first batch; ``outside``
+        says what becomes of values outside.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class of every sample. New classes may come at any time: the result is the same as if
+            they had been known from the start.
+        classes : array-like of shape (n_classes,) or None, default=None
+            Classes to know of, whether they come or not. If given, ``y`` may have only these and
+            those known before.
+
+        Returns
+        -------
+        self : FuzzyARTMAP
+        """
+        parameters = self._check_parameters()
+        first = not hasattr(self, "_network")
+        X, y = self._check_labelled(X, y, reset=first)
+        known = [] if first else [self.classes_]
+        if classes is not None:
+            known.append(np.unique(np.asarray(classes)))
+            unknown = np.setdiff1d(y, unique_labels(*known))
+            if len(unknown):
+                raise ValueError(
+                    f"y has {unknown[0]!r}, which is not among the classes passed. Add it to "
+                    "classes, or leave classes out: new ones are then learned as they come."
+                )
+        every = unique_labels(*known, y)
+        columns = self._columns(every) if not first else np.arange(len(every) + 1)
+        self._train_further(X, np.searchsorted(every, y).astype(np.int64), columns, parameters)
+        self._set_map(every)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class of every row: that of the category with the largest choice value.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Any rows, in the units of the training data; they may be outside its ranges.
+
+        Returns
+        -------
+        classes : ndarray of shape (n_samples,)
+        """
+        best = self._best_categories(X)
+        return self.category_labels_[best]
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Map field row of the category with the largest choice value, divided by its sum.
+
+        A row of zeros, which has learned contradictory classes, gives equal shares.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_classes)
+        """
+        best = self._best_categories(X)
+        total = self.map_field_.sum(axis=1, keepdims=True)
+        shares = np.full(self.map_field_.shape, 1.0 / len(self.classes_))
+        np.divide(self.map_field_, total, out=shares, where=total > 0.0)
+        return shares[best]
+
+    def _check_parameters(self) -> Parameters:
+        check_real("rho_a", self.rho_a, 0.0, 1.0)
+        check_real("rho_ab", self.rho_ab, 0.0, 1.0)
+        check_real("epsilon", self.epsilon, -1.0, 1.0)
+        check_real("beta_ab", self.beta_ab, 0.0, 1.0, open_low=True)
+        check_integer("max_epochs", self.max_epochs, 1)
+        return (
+            super()
+            ._check_parameters()
+            ._replace(
+                rho_a=float(self.rho_a),
+                rho_ab=float(self.rho_ab),
+                epsilon=float(self.epsilon),
+                beta_ab=float(self.beta_ab),
+            )
+        )
+
+    def _check_labelled(
+        self, X: ArrayLike, y: ArrayLike, reset: bool
+    ) -> tuple[NDArray[np.floating], NDArray[Any]]:
+        refuse_sparse(X)
+        table, classes = validate_data(self, X, y, dtype=[np.float64, np.float32], reset=reset)
+        check_classification_targets(classes)
+        return table, classes
+
+    def _columns(self, every: NDArray[Any]) -> NDArray[np.int64]:
+        """Column of the present map field for every class, and for one that has not come yet.
+
+        A class that has not come has lost weight whenever a category has learned. The last column
+        is that of such a class, so it is what a new one begins with.
+        """
+        columns = np.full(len(every) + 1, len(self.classes_))
+        columns[np.searchsorted(every, self.classes_)] = np.arange(len(self.classes_))
+        return columns
+
+    def _set_map(self, classes: NDArray[Any]) -> None:
+        self.classes_ = classes
+        rows = self._network.map_field[: len(self._boxes)]
+        self.map_field_ = rows[:, : len(self.classes_)].copy()
+        self.category_labels_ = self.classes_[self.map_field_.argmax(axis=1)]
+
+
+def _given_range(feature_range: Any, n_features: int) -> Ranges:
     try:
         lower, upper = (
             np.broadcast_to(np.asarray(end, np.float64), n_features).copy() for end in feature_range
@@ -451,4 +713,4 @@ def _given_range(
             f"feature_range of feature {f} is [{lower[f]:g}, {upper[f]:g}]; its ends must be "
             "finite and the lower one not above the upper one."
         )
-    return lower, upper
+    return Ranges(lower, upper)
