@@ -1,6 +1,6 @@
 """Boxes of the ART family over the same data: python examples/categories.py [picture.png]
 
-Two moons and a dense ring, to fuzzy ART, dual vigilance fuzzy ART and fuzzy ARTMAP.
+Two moons, to fuzzy ART, dual vigilance fuzzy ART and fuzzy ARTMAP.
 """
 
 import sys
@@ -21,7 +21,7 @@ def main(path: str) -> None:
     X, y = X[order], y[order]
     models = {
         "FuzzyART(0.7)": FuzzyART(0.7).fit(X),
-        "DualVigilanceFuzzyART(0.9, 0.85)": DualVigilanceFuzzyART(0.9, 0.85).fit(X),
+        "DualVigilanceFuzzyART(0.96, 0.9)": DualVigilanceFuzzyART(0.96, 0.9).fit(X),
         "FuzzyARTMAP()": FuzzyARTMAP().fit(X, y),
     }
     figure, axes = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained", sharey=True)

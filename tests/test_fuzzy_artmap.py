@@ -86,6 +86,22 @@ def test_runs_with_many_categories_equal_the_oracle(
         assert n > search.SOME_BOXES
 
 
+@pytest.mark.parametrize("seed", [68, 173, 177, 246])
+def test_vigilance_that_falls_again_hides_no_box(seed: int) -> None:
+    """With epsilon < 0 these find boxes that a bound by the present vigilance would leave out."""
+    rng = np.random.default_rng(seed)
+    n, d, k = int(rng.integers(80, 250)), int(rng.integers(1, 4)), int(rng.integers(2, 6))
+    X, y = rng.normal(size=(n, d)), rng.integers(0, k, n)
+    options = {
+        "rho_a": float(rng.choice([0.0, 0.5, 0.9])),
+        "rho_ab": float(rng.choice([1.0, 0.9])),
+        "alpha": float(rng.choice([1e-3, 0.5])),
+        "beta": float(rng.choice([1.0, 0.5])),
+        "epsilon": float(rng.choice([-1e-3, -0.05, -0.3])),
+    }
+    assert_equals_plain(X, y, 2, **options, beta_ab=0.05)
+
+
 # --- what it must learn --------------------------------------------------------------------------
 
 
