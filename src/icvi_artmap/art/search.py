@@ -12,7 +12,7 @@ from icvi_artmap.art import members as mem
 #: Up to this many boxes all are looked at.
 FEW_BOXES = 8
 #: The same for a sample that has no box yet, whose choice the others would have to beat.
-SOME_BOXES = 512
+SOME_BOXES = 128
 #: Distances at which boxes are looked for: the first after the sample's own box, and their growth.
 NEAR, FARTHER = 0.03, 4.0
 #: In place of a number of boxes.
@@ -54,7 +54,8 @@ def search(network, k, x_a, norm, y, own, parameters):
 
     Where there are many boxes, only those within a distance D of x are looked at: a farther one has
     a choice below (d - D) / (α + d), and a match of at least rho needs D <= d - rho |x|. The
-    distance grows until one of the two shows that no other box matters.
+    distance grows until one of the two shows that no other box matters. A sample without a box of
+    its own is first looked for in the boxes around it, then in all.
     """
     boxes, alpha, d = network.boxes, parameters.alpha, x_a.shape[0] // 2
     rho, last, count, distance, least = parameters.rho_a, mem.NONE, ALL_BOXES, np.inf, -np.inf
@@ -87,6 +88,9 @@ def search(network, k, x_a, norm, y, own, parameters):
             last = c
         if least == -np.inf:
             return mem.NONE
+        if own == mem.NONE:  # it lies in no box: boxes at a distance are too many to look for
+            count, distance = ALL_BOXES, np.inf
+            continue
         matching = d - (rho if parameters.epsilon >= 0.0 else parameters.rho_a) * norm
         distance = max(FARTHER * distance, NEAR)
         least = (d - distance) / (alpha + d)
