@@ -7,7 +7,8 @@ import pytest
 
 import oracle
 from icvi_artmap import fitting
-from icvi_artmap.engine import FEW_BOXES, Parameters
+from icvi_artmap.art.search import FEW_BOXES
+from icvi_artmap.engine import Parameters
 from icvi_artmap.indices.ni import LANES
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.scaling import coded_data, learn_scaling
@@ -115,7 +116,7 @@ def test_runs_in_many_dimensions_equal_the_oracle(seed: int) -> None:
 @pytest.mark.parametrize("name", ["CH", "NI"])
 @pytest.mark.parametrize("seed", range(6))
 def test_runs_with_many_categories_equal_the_oracle(name: str, seed: int) -> None:
-    """Above engine.FEW_BOXES categories the search goes by the sets of near boxes."""
+    """Above search.FEW_BOXES categories the search goes by the sets of near boxes."""
     rng = np.random.default_rng(1000 + seed)
     X = rng.normal(size=(300, 2 + seed % 3))
     X[:30] = X[30:60]  # duplicates

@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from icvi_artmap.art_estimators import DualVigilanceFuzzyART, FuzzyART, FuzzyARTMAP
+    from icvi_artmap.category_display import CategoryDisplay
     from icvi_artmap.estimator import ICVIARTMAP
     from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
@@ -18,7 +20,11 @@ __version__ = "0.1.0"
 #: Public names and where they live; imported when first asked for (PEP 562).
 _HOMES = {
     "ICVIARTMAP": "icvi_artmap.estimator",
+    "CategoryDisplay": "icvi_artmap.category_display",
+    "DualVigilanceFuzzyART": "icvi_artmap.art_estimators",
     "Explanation": "icvi_artmap.explanation",
+    "FuzzyART": "icvi_artmap.art_estimators",
+    "FuzzyARTMAP": "icvi_artmap.art_estimators",
     "ICVIARTMAPSearch": "icvi_artmap.search",
     "VATDisplay": "icvi_artmap.ordering",
     "custom_index": "icvi_artmap.indices.custom",
@@ -30,7 +36,11 @@ _HOMES = {
 
 __all__ = [
     "ICVIARTMAP",
+    "CategoryDisplay",
+    "DualVigilanceFuzzyART",
     "Explanation",
+    "FuzzyART",
+    "FuzzyARTMAP",
     "ICVIARTMAPSearch",
     "VATDisplay",
     "custom_index",

@@ -17,15 +17,10 @@ from icvi_artmap._jit import inline, jit
 from icvi_artmap.art import boxes as box
 from icvi_artmap.art import map_field as field
 from icvi_artmap.art import members as mem
+from icvi_artmap.art.search import search
 from icvi_artmap.indices import contract
 from icvi_artmap.scaling import coded_row, standardised_row
 
-#: Up to this many boxes all are looked at.
-FEW_BOXES = 8
-#: Distances at which boxes are looked for: the first after the sample's own box, and their growth.
-NEAR, FARTHER = 0.03, 4.0
-#: In place of a number of boxes.
-ALL_BOXES = box.TOO_MANY
 #: What a presentation does: all of Algorithm 1; only move the sample to the cluster that the index
 #: prefers, unless that empties one; only teach the network the cluster that the sample is in.
 LEARN, SWEEP, TEACH = 0, 1, 2
@@ -86,71 +81,6 @@ def teaching_cluster(trial, k, src, resolution):
     while trial[winner] != best and not trial[winner] >= best - resolution:
         winner += 1
     return winner
-
-
-@inline
-def next_box(boxes, count, norm, rho, last, least):
-    """The box that comes next in the search: of largest choice after box ``last``, match >= rho.
-
-    Looks at all boxes if ``count`` is ALL_BOXES, else at the first ``count`` of ``found``, and only
-    at choices of at least ``least``. Of equal choices the older box comes first.
-    """
-    overlap, choice = boxes.value[box.OVERLAP], boxes.value[box.CHOICE]
-    every = count == ALL_BOXES
-    limit = choice[last] if last != mem.NONE else np.inf
-    best, best_choice = mem.NONE, -np.inf
-    for position in range(boxes.used[0] if every else count):
-        c = position if every else boxes.found[position]
-        after_last = choice[c] < limit or (choice[c] == limit and c > last)
-        first = choice[c] > best_choice or (choice[c] == best_choice and c < best)
-        if first and after_last and choice[c] >= least:
-            match = overlap[c] / norm  # only here: few boxes get so far, and division is dear
-            if match >= rho:
-                best, best_choice = c, choice[c]
-    return best
-
-
-@inline
-def search(network, k, x_a, norm, y, own, parameters):
-    """Rule 6: the box that resonates with x_a and y, or NONE. ``own``: the sample's present box.
-
-    Boxes come in the order of their choice values; one that fails the map field raises rho above
-    its match. Where there are many boxes, only those within a distance D of x are looked at: a
-    farther one has a choice below (d - D) / (α + d), and a match of at least rho needs
-    D <= d - rho |x|. The distance grows until one of the two shows that no other box matters.
-    """
-    boxes, alpha, d = network.boxes, parameters.alpha, x_a.shape[0] // 2
-    rho, last, count, distance, least = parameters.rho_a, mem.NONE, ALL_BOXES, np.inf, -np.inf
-    if boxes.used[0] > FEW_BOXES:
-        box.choice_of(boxes, own, x_a, alpha)
-        least = boxes.value[box.CHOICE, own]
-        distance = d * (1.0 - least) - alpha * least
-    while True:
-        if distance < np.inf:
-            # |x ∧ w| <= |w|: a box too large for the match or the choice wanted is left out.
-            smallest = rho * norm
-            if least > 0.0:
-                smallest = max(smallest, alpha * least / (1.0 - least))
-            most = boxes.used[0] // 8
-            count = box.find_near(boxes, x_a, own, distance, smallest, alpha, most)
-        if count == ALL_BOXES:
-            box.choices(boxes, x_a, alpha)
-            least = -np.inf
-        while True:
-            c = next_box(boxes, count, norm, rho, last, least)
-            if c == mem.NONE:
-                break
-            if field.match(network.map_field[c], k, y) >= parameters.rho_ab:
-                return c
-            rho = boxes.value[box.OVERLAP, c] / norm + parameters.epsilon
-            last = c
-        if least == -np.inf:
-            return mem.NONE
-        matching = d - rho * norm
-        distance = max(FARTHER * distance, NEAR)
-        least = (d - distance) / (alpha + d)
-        if distance >= matching:
-            distance, least = matching, -np.inf
 
 
 @inline

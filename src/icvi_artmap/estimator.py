@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any, Literal, Self
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import (
     BaseEstimator,
@@ -27,6 +26,7 @@ from icvi_artmap.indices.registry import get_index
 from icvi_artmap.initialise import kmeans_centres
 from icvi_artmap.moments import Moments
 from icvi_artmap.scaling import Data, Scaling, coded_data, learn_scaling
+from icvi_artmap.validation import check_integer, check_real, refuse_sparse
 
 _SEEDS = np.iinfo(np.int32).max
 #: Indices for which refine="auto" refines: where it raised the mean ARI (docs/quality.md).
@@ -417,12 +417,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         return lambda line: print(f"ICVIARTMAP: {head}{line}", flush=True)
 
     def _check_data(self, X: ArrayLike, reset: bool) -> NDArray[np.floating]:
-        if scipy.sparse.issparse(X):
-            raise TypeError(
-                f"Sparse data ({type(X).__name__}) was passed, but dense data is required: "
-                "complement coding turns every zero into a one. Use X.toarray() if it fits into "
-                "memory, or reduce the dimension first, for example with TruncatedSVD."
-            )
+        refuse_sparse(X)
         return validate_data(
             self,
             X,
@@ -467,15 +462,15 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         if self.n_clusters == 1:
             warnings.warn(ONE_CLUSTER, RuntimeWarning, stacklevel=3)
         for name in ("max_epochs", "n_init", "kmeans_trials"):
-            _check_integer(name, getattr(self, name), 1)
-        _check_real("rho_a", self.rho_a, 0.0, 1.0)
-        _check_real("rho_ab", self.rho_ab, 0.0, 1.0)
-        _check_real("beta_a", self.beta_a, 0.0, 1.0, open_low=True)
-        _check_real("beta_ab", self.beta_ab, 0.0, 1.0, open_low=True)
-        _check_real("alpha", self.alpha, 0.0, np.inf, open_low=True)
-        _check_real("epsilon", self.epsilon, 0.0, 1.0)
-        _check_real("tol", self.tol, 0.0, np.inf)
-        _check_integer("verbose", self.verbose, 0)
+            check_integer(name, getattr(self, name), 1)
+        check_real("rho_a", self.rho_a, 0.0, 1.0)
+        check_real("rho_ab", self.rho_ab, 0.0, 1.0)
+        check_real("beta_a", self.beta_a, 0.0, 1.0, open_low=True)
+        check_real("beta_ab", self.beta_ab, 0.0, 1.0, open_low=True)
+        check_real("alpha", self.alpha, 0.0, np.inf, open_low=True)
+        check_real("epsilon", self.epsilon, 0.0, 1.0)
+        check_real("tol", self.tol, 0.0, np.inf)
+        check_integer("verbose", self.verbose, 0)
         if not isinstance(self.shuffle, (bool, np.bool_)):
             raise TypeError(f"shuffle must be True or False, got {self.shuffle!r}.")
         if self.refine != "auto" and not isinstance(self.refine, (bool, np.bool_)):
@@ -509,7 +504,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
                     "leave none out, as range(2, 21) does."
                 )
         else:
-            _check_integer("n_clusters", wanted, 1)
+            check_integer("n_clusters", wanted, 1)
 
     def _check_prediction(self) -> None:
         if self.prediction not in PREDICTIONS:
@@ -526,20 +521,3 @@ def _refuse_one_cluster(n_clusters: Any) -> None:
     """
     if isinstance(n_clusters, numbers.Integral) and n_clusters == 1 and n_clusters is not True:
         raise ValueError(ONE_CLUSTER)
-
-
-def _check_integer(name: str, value: Any, least: int) -> None:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be an integer, got {value!r} of type {type(value).__name__}.")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}.")
-
-
-def _check_real(name: str, value: Any, low: float, high: float, *, open_low: bool = False) -> None:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}.")
-    number = float(value)
-    inside = low < number if open_low else low <= number
-    if not inside or not number <= high or number == np.inf:
-        bracket, upper = "(" if open_low else "[", f"{high:g}]" if high < np.inf else "inf)"
-        raise ValueError(f"{name} must be in {bracket}{low:g}, {upper}, got {value}.")

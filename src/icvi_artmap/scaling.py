@@ -93,6 +93,24 @@ def blocks(n_rows: int) -> list[slice]:
     return [slice(a, min(a + BLOCK_ROWS, n_rows)) for a in range(0, n_rows, BLOCK_ROWS)]
 
 
+def _span(minimum: NDArray[np.float64], maximum: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What min-max scaling divides by: 1 for a constant feature."""
+    with np.errstate(over="ignore"):
+        span: NDArray[np.float64] = np.where(minimum == maximum, 1.0, maximum - minimum)
+    if not np.isfinite(span).all():
+        raise ValueError(
+            f"The range of feature {int(np.argmin(np.isfinite(span)))} is larger than float64 can "
+            "hold. Divide the data by a constant first."
+        )
+    return span
+
+
+def range_scaling(minimum: NDArray[np.float64], maximum: NDArray[np.float64]) -> Scaling:
+    """Min-max scaling from given ranges; standardised is the same, as nobody asks for it."""
+    span = _span(minimum, maximum)
+    return Scaling(minimum, span, minimum, span)
+
+
 def learn_scaling(X: NDArray[np.floating]) -> Scaling:
     """Scaling parameters of ``X``, with two passes for the deviation.
 
@@ -101,14 +119,7 @@ def learn_scaling(X: NDArray[np.floating]) -> Scaling:
     n_samples, n_features = X.shape
     minimum = X.min(axis=0).astype(np.float64)
     maximum = X.max(axis=0).astype(np.float64)
-    constant = minimum == maximum
-    with np.errstate(over="ignore"):
-        span = np.where(constant, 1.0, maximum - minimum)
-    if not np.isfinite(span).all():
-        raise ValueError(
-            f"The range of feature {int(np.argmin(np.isfinite(span)))} is larger than float64 can "
-            "hold. Divide the data by a constant first."
-        )
+    constant, span = minimum == maximum, _span(minimum, maximum)
     # Sums about the minimum and in units of the span: an offset costs no digits, and neither very
     # large nor very small units overflow or vanish when squared.
     total = np.zeros(n_features)

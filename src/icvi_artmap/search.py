@@ -25,7 +25,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap import __version__
-from icvi_artmap.estimator import ICVIARTMAP, _check_integer, _check_real
+from icvi_artmap.estimator import ICVIARTMAP
 from icvi_artmap.fitting import Start, as_seen_by
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.custom import CustomIndex, custom_index
@@ -34,6 +34,7 @@ from icvi_artmap.initialise import kmeans_centres
 from icvi_artmap.scaling import Data, Scaling, blocks, coded_data, learn_scaling, one_thread
 from icvi_artmap.search_results import Outcome, Run, SearchResults
 from icvi_artmap.search_store import Memory, Store
+from icvi_artmap.validation import check_integer, check_real
 
 #: The grids of the paper (Table gridsearch): rho_a with few features and with many, rho_ab.
 RHO_A_FEW = tuple(i / 20 for i in range(20))
@@ -257,7 +258,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
         self, template: ICVIARTMAP, n_samples: int, n_features: int
     ) -> tuple[dict[str, Index], list[Run]]:
         """The indices by name, and all runs in the order of the results."""
-        _check_integer("verbose", self.verbose, 0)
+        check_integer("verbose", self.verbose, 0)
         rho_a = RHO_A_MANY if n_features >= MANY_FEATURES else RHO_A_FEW
         vigilances_a = _vigilances("rho_a", rho_a if self.rho_a is None else self.rho_a)
         vigilances_ab = _vigilances("rho_ab", RHO_AB if self.rho_ab is None else self.rho_ab)
@@ -272,7 +273,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
             indices[index.name] = index
         n_clusters = self._numbers_of_clusters(template, n_samples)
         n_starts = template.n_init if self.n_starts is None else self.n_starts
-        _check_integer("n_starts" if self.n_starts is not None else "n_init", n_starts, 1)
+        check_integer("n_starts" if self.n_starts is not None else "n_init", n_starts, 1)
         if not isinstance(template.init, str) and n_starts > 1:
             raise ValueError(
                 f"n_starts={n_starts} needs starts by k-means, but the estimator's init has given "
@@ -296,7 +297,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
         numbers = _listed("n_clusters", given)
         for k in numbers:
             # A single 1 is left to the estimator, which warns.
-            _check_integer("n_clusters", k, 1 if len(numbers) == 1 else 2)
+            check_integer("n_clusters", k, 1 if len(numbers) == 1 else 2)
             if k > n_samples:
                 raise ValueError(
                     f"n_clusters={k} is more than the number of samples, n_samples={n_samples}. "
@@ -458,7 +459,7 @@ def _listed(name: str, given: Any) -> list[Any]:
 def _vigilances(name: str, given: Any) -> list[float]:
     values = _listed(name, given)
     for value in values:
-        _check_real(name, value, 0.0, 1.0)
+        check_real(name, value, 0.0, 1.0)
     numbers = [float(value) for value in values]
     _refuse_duplicates(name, numbers)
     return numbers

@@ -136,7 +136,7 @@ def _sets(bins: NDArray[np.int64], n_boxes: int) -> NDArray[np.uint64]:
     capacity, n_sets = bins.shape
     d = n_sets // 2
     sets = aligned_zeros((n_sets, BINS, capacity // 64), np.uint64)
-    words = -(-n_boxes // 64)
+    words = max(1, -(-n_boxes // 64))
     some = np.ascontiguousarray(bins[: 64 * words].T, np.int8)[:, None]
     every = np.arange(BINS, dtype=np.int8)[:, None]
     together = max(1, SETS_SIZE // (BINS * 64 * words))
@@ -210,7 +210,7 @@ def _within(boxes, c, x, reach):
 
 @inline
 def find_near(boxes, x, own, distance, smallest, alpha, most):
-    """List in ``found`` box ``own`` and the boxes near x.
+    """List in ``found`` box ``own``, unless it is negative, and the boxes near x.
 
     Those are within an L1 distance of x and have a norm of at least ``smallest``; some farther
     ones may be among them. All have their choice computed. Returns how many there are, or TOO_MANY
@@ -228,13 +228,14 @@ def find_near(boxes, x, own, distance, smallest, alpha, most):
             first[2 * f + 1] = (BINS * f + _bin(boxes, f, x[f] + reach)) * row
             first[2 * f + 2] = (BINS * (d + f) + _bin(boxes, f, x[f] - reach)) * row
         groups = intersect(boxes.sets, first, 2 * stop + 1, words, near, boxes.left)
-        near[own // 64] &= ~(_ONE << np.uint64(own % 64))
+        if own >= 0:
+            near[own // 64] &= ~(_ONE << np.uint64(own % 64))
         union = _NOTHING
         for group in range(groups):
             for word in range(boxes.left[group], boxes.left[group] + GROUP // 64):
                 union |= near[word]
         done = stop
-    count = 1
+    count = 1 if own >= 0 else 0
     for group in range(groups if union != _NOTHING else 0):
         for word in range(boxes.left[group], boxes.left[group] + GROUP // 64):
             rest = near[word]

@@ -1,0 +1,98 @@
+"""The search for the box that resonates with a sample: the only one, for all networks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from icvi_artmap._jit import inline
+from icvi_artmap.art import boxes as box
+from icvi_artmap.art import map_field as field
+from icvi_artmap.art import members as mem
+
+#: Up to this many boxes all are looked at.
+FEW_BOXES = 8
+#: The same for a sample that has no box yet, whose choice the others would have to beat.
+SOME_BOXES = 128
+#: Distances at which boxes are looked for: the first after the sample's own box, and their growth.
+NEAR, FARTHER = 0.03, 4.0
+#: In place of a number of boxes.
+ALL_BOXES = box.TOO_MANY
+
+
+@inline
+def next_box(boxes, count, norm, rho, last, least):
+    """The box that comes next in the search: of largest choice after box ``last``, match >= rho.
+
+    Looks at all boxes if ``count`` is ALL_BOXES, else at the first ``count`` of ``found``, and only
+    at choices of at least ``least``. Of equal choices the older box comes first.
+    """
+    overlap, choice = boxes.value[box.OVERLAP], boxes.value[box.CHOICE]
+    every = count == ALL_BOXES
+    limit = choice[last] if last != mem.NONE else np.inf
+    best, best_choice = mem.NONE, -np.inf
+    for position in range(boxes.used[0] if every else count):
+        c = position if every else boxes.found[position]
+        after_last = choice[c] < limit or (choice[c] == limit and c > last)
+        first = choice[c] > best_choice or (choice[c] == best_choice and c < best)
+        if first and after_last and choice[c] >= least:
+            match = overlap[c] / norm  # only here: few boxes get so far, and division is dear
+            if match >= rho:
+                best, best_choice = c, choice[c]
+    return best
+
+
+@inline
+def search(network, k, x_a, norm, y, own, parameters):
+    """Rule 6: the box that resonates with x_a and y, or NONE.
+
+    ``own``: the sample's present box, or NONE. ``network`` has ``boxes`` and ``map_field``;
+    ``parameters`` has rho_a, rho_ab, alpha and epsilon.
+
+    Boxes come in the order of their choice values; one that fails the map field sets rho to its
+    match + ε, but never below rho_a. With ε >= 0 rho only rises, and bounds what follows; with
+    ε < 0 it may fall again, and only rho_a is a bound.
+
+    Where there are many boxes, only those within a distance D of x are looked at: a farther one has
+    a choice below (d - D) / (α + d), and a match of at least rho needs D <= d - rho |x|. The
+    distance grows until one of the two shows that no other box matters. A sample without a box of
+    its own is first looked for in the boxes around it, then in all.
+    """
+    boxes, alpha, d = network.boxes, parameters.alpha, x_a.shape[0] // 2
+    rho, last, count, distance, least = parameters.rho_a, mem.NONE, ALL_BOXES, np.inf, -np.inf
+    if own == mem.NONE:
+        if boxes.used[0] > SOME_BOXES:
+            distance, least = NEAR, (d - NEAR) / (alpha + d)
+    elif boxes.used[0] > FEW_BOXES:
+        box.choice_of(boxes, own, x_a, alpha)
+        least = boxes.value[box.CHOICE, own]
+        distance = d * (1.0 - least) - alpha * least
+    while True:
+        if distance < np.inf:
+            # |x ∧ w| <= |w|: a box too large for the match or the choice wanted is left out.
+            smallest = (rho if parameters.epsilon >= 0.0 else parameters.rho_a) * norm
+            if least > 0.0:
+                smallest = max(smallest, alpha * least / (1.0 - least))
+            most = boxes.used[0] // 8
+            count = box.find_near(boxes, x_a, own, distance, smallest, alpha, most)
+        if count == ALL_BOXES:
+            box.choices(boxes, x_a, alpha)
+            least = -np.inf
+        while True:
+            c = next_box(boxes, count, norm, rho, last, least)
+            if c == mem.NONE:
+                break
+            if field.match(network.map_field[c], k, y) >= parameters.rho_ab:
+                return c
+            tracked = boxes.value[box.OVERLAP, c] / norm + parameters.epsilon
+            rho = max(tracked, parameters.rho_a)
+            last = c
+        if least == -np.inf:
+            return mem.NONE
+        if own == mem.NONE:  # it lies in no box: boxes at a distance are too many to look for
+            count, distance = ALL_BOXES, np.inf
+            continue
+        matching = d - (rho if parameters.epsilon >= 0.0 else parameters.rho_a) * norm
+        distance = max(FARTHER * distance, NEAR)
+        least = (d - distance) / (alpha + d)
+        if distance >= matching:
+            distance, least = matching, -np.inf

@@ -1,0 +1,35 @@
+"""Checks of what users pass; the message says what came, what was expected and what to try."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+
+def refuse_sparse(X: Any) -> None:
+    if scipy.sparse.issparse(X):
+        raise TypeError(
+            f"Sparse data ({type(X).__name__}) was passed, but dense data is required: "
+            "complement coding turns every zero into a one. Use X.toarray() if it fits into "
+            "memory, or reduce the dimension first, for example with TruncatedSVD."
+        )
+
+
+def check_integer(name: str, value: Any, least: int) -> None:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r} of type {type(value).__name__}.")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}.")
+
+
+def check_real(name: str, value: Any, low: float, high: float, *, open_low: bool = False) -> None:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}.")
+    number = float(value)
+    inside = low < number if open_low else low <= number
+    if not inside or not number <= high or number == np.inf:
+        bracket, upper = "(" if open_low else "[", f"{high:g}]" if high < np.inf else "inf)"
+        raise ValueError(f"{name} must be in {bracket}{low:g}, {upper}, got {value}.")
