@@ -213,6 +213,8 @@ def test_slow_learning_ends_too() -> None:
     fitted = FuzzyART(0.8, beta=0.3, max_epochs=None).fit(X)
     assert fitted.converged_
     assert fitted.n_iter_ < 200
+    one = FuzzyART(0.0, beta=0.3, max_epochs=None).fit(X)
+    np.testing.assert_allclose(one.categories_[0], [X.min(axis=0), X.max(axis=0)], atol=1e-4)
 
 
 def test_transform_is_the_choice_of_every_category() -> None:
