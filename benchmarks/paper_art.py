@@ -15,7 +15,6 @@ import argparse
 import os
 import time
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from icvi_artmap import DualVigilanceFuzzyART, FuzzyART
+from icvi_artmap import DualVigilanceFuzzyART, FuzzyART, vat
 
 #: Columns VAT+FA and VAT+DVFA of table synthetic_results.
 PAPER: dict[str, tuple[float, float]] = {
@@ -92,7 +91,7 @@ def vat_order(X: NDArray[np.float64]) -> NDArray[np.int64]:
     """VAT on min-max scaled data."""
     span = np.ptp(X, axis=0)
     scaled = (X - X.min(axis=0)) / np.where(span > 0.0, span, 1.0)
-    return np.asarray(import_module("icvi_artmap.ordering").vat(scaled))
+    return vat(scaled)
 
 
 def data_folder() -> Path:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from icvi_artmap import DualVigilanceFuzzyART, FuzzyART
+from icvi_artmap import DualVigilanceFuzzyART, FuzzyART, vat
 from icvi_artmap.art import search
 from oracle import fuzzy_art as plain
 from oracle.scaling import complement_code, fit_scaling, min_max
@@ -239,10 +239,9 @@ def test_shuffled_is_fit_in_that_order() -> None:
 
 
 def test_vat_order() -> None:
-    ordering = pytest.importorskip("icvi_artmap.ordering")
     X = np.random.default_rng(4).normal(size=(60, 2))
     fitted = FuzzyART(0.8, order="vat").fit(X)
-    order = np.asarray(ordering.vat(min_max(fit_scaling(X), X)))
+    order = vat(min_max(fit_scaling(X), X))
     np.testing.assert_array_equal(fitted.labels_[order], FuzzyART(0.8).fit(X[order]).labels_)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from icvi_artmap import prediction
 from icvi_artmap.art.fuzzy_art import UNTAUGHT, Network, Parameters
 from icvi_artmap.art.members import NONE
 from icvi_artmap.epochs import Pace
+from icvi_artmap.ordering import vat
 from icvi_artmap.scaling import Scaling, coded_data, range_scaling
 from icvi_artmap.validation import check_integer, check_real, refuse_sparse
 
@@ -98,8 +98,7 @@ class FuzzyNetwork(BaseEstimator):
         if self.shuffle:
             check_random_state(self.random_state).shuffle(order)
         if self.order == "vat":
-            vat = import_module("icvi_artmap.ordering").vat  # late: few need it
-            order = order[np.asarray(vat(coded_data(X, scaling, order).table))]
+            order = order[vat(coded_data(X, scaling, order).table)]
         return order
 
     def _train(
