@@ -111,6 +111,7 @@ BAD_PARAMETERS: list[tuple[str, Any, type[Exception], str]] = [
     ("evaluation", None, ValueError, 'evaluation must be "incremental" or "batch", got'),
     ("prediction", "Index", ValueError, 'prediction must be "auto", "index" or "category", got'),
     ("prediction", None, ValueError, 'prediction must be "auto", "index" or "category", got None'),
+    ("order", "random", ValueError, 'order must be None or "vat", got'),
     ("init", "random", ValueError, r"init='random' is unknown.*k-means\+\+.*n_clusters"),
     ("init", "K-means++", ValueError, "init='K-means.*' is unknown"),
     ("init", GOOD[:2], ValueError, r"init has shape \(2, 3\).*need \(3, 3\)"),

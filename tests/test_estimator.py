@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import oracle
-from icvi_artmap import ICVIARTMAP, index_value
+from icvi_artmap import ICVIARTMAP, index_value, vat
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.scaling import learn_scaling, standardised_table
 from test_labels import assert_equal_runs, random_problem, run_both
@@ -114,6 +114,17 @@ def test_convergence_is_reported(X: np.ndarray) -> None:
     assert enough.n_iter_ < 50
     loose = model(index="NI", tol=1e9, **BUSY).fit(X)
     assert loose.n_iter_ == 2  # from the second epoch on
+
+
+def test_vat_order(X: np.ndarray) -> None:
+    """The samples sorted by hand, and presented as they are, give the same."""
+    order = vat(learn_scaling(X).min_max(X))
+    fitted = model(index="NI", init=X[:4], shuffle=False, order="vat", **BUSY).fit(X)
+    sorted_ = model(index="NI", init=X[:4], shuffle=False, **BUSY).fit(X[order])
+    np.testing.assert_array_equal(fitted.labels_[order], sorted_.labels_)
+    np.testing.assert_array_equal(fitted.sample_categories_[order], sorted_.sample_categories_)
+    plain = model(index="NI", init=X[:4], shuffle=False, **BUSY).fit(X)
+    assert (fitted.sample_categories_ != plain.sample_categories_).any()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -25,6 +25,7 @@ from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.initialise import kmeans_centres
 from icvi_artmap.moments import Moments
+from icvi_artmap.ordering import vat
 from icvi_artmap.scaling import Data, Scaling, coded_data, learn_scaling
 from icvi_artmap.validation import check_integer, check_real, refuse_sparse
 
@@ -80,6 +81,9 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         Number of k-means runs for one start, of which the best is taken.
     shuffle : bool, default=True
         Present the samples in a random order (drawn once), or in the given one.
+    order : {"vat"} or None, default=None
+        "vat": sort them by visual assessment of cluster tendency (:func:`vat`, on min-max scaled
+        data) before they are presented. That takes time with the square of their number.
     refine : {"auto"} or bool, default="auto"
         Whether to go on after the last epoch, with steps that split one cluster and merge or
         dissolve others while that makes the index better; the network is then taught the partition
@@ -160,6 +164,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         n_init: int = 1,
         kmeans_trials: int = 10,
         shuffle: bool = True,
+        order: Literal["vat"] | None = None,
         refine: Literal["auto"] | bool = "auto",
         evaluation: Literal["incremental", "batch"] = "incremental",
         prediction: Literal["auto", "index", "category"] = "auto",
@@ -181,6 +186,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self.n_init = n_init
         self.kmeans_trials = kmeans_trials
         self.shuffle = shuffle
+        self.order = order
         self.refine = refine
         self.evaluation = evaluation
         self.prediction = prediction
@@ -217,10 +223,8 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             )
         given = self._given_centres(X.shape[1])
         random_state = check_random_state(self.random_state)
-        order = np.arange(len(X))
-        if self.shuffle:
-            random_state.shuffle(order)
         scaling = learn_scaling(X)
+        order = self._presented(X, scaling, random_state)
         seeds = [int(random_state.randint(_SEEDS)) for _ in range(self.n_init)]
         best: fitting.FitResult | None = None
         for run, start in enumerate(self._starts(X, given, scaling, order, index, seeds)):
@@ -290,6 +294,17 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
                 prediction.best_categories(X, self._scaling, self._boxes, self.alpha)
             ]
         return adding.best_clusters(X, self._scaling, self._index, self._moments)
+
+    def _presented(
+        self, X: NDArray[np.floating], scaling: Scaling, random_state: np.random.RandomState
+    ) -> NDArray[np.int64]:
+        """The order of presentation."""
+        order = np.arange(len(X))
+        if self.shuffle:
+            random_state.shuffle(order)
+        if self.order == "vat":
+            order = order[vat(coded_data(X, scaling, order).table)]
+        return order
 
     def _starts(
         self,
@@ -473,6 +488,8 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         check_integer("verbose", self.verbose, 0)
         if not isinstance(self.shuffle, (bool, np.bool_)):
             raise TypeError(f"shuffle must be True or False, got {self.shuffle!r}.")
+        if self.order is not None and self.order != "vat":
+            raise ValueError(f'order must be None or "vat", got {self.order!r}.')
         if self.refine != "auto" and not isinstance(self.refine, (bool, np.bool_)):
             raise ValueError(f'refine must be "auto", True or False, got {self.refine!r}.')
         if self.evaluation not in ("incremental", "batch"):

@@ -175,9 +175,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
             scaling = learn_scaling(table)
             # The very draws of ICVIARTMAP, so that its runs are those of the search.
             generator = np.random.RandomState(memory.seed)
-            order = np.arange(len(table))
-            if template.shuffle:
-                generator.shuffle(order)
+            order = template._presented(table, scaling, generator)
             n_starts = 1 + max(run.start for run in runs)
             seeds = [int(generator.randint(_SEEDS)) for _ in range(n_starts)]
             # Workers limit BLAS to one thread themselves. But that limit is the process's: of
