@@ -49,15 +49,26 @@ def main(arguments: list[str] | None = None) -> None:
         begin = time.perf_counter()
         sections.append(SUITES[name](sizes, pictures))
         print(f"{name}: {time.perf_counter() - begin:.0f} s\n\n{sections[-1]}", flush=True)
-    options = "" if sizes == "FULL" else f" --{sizes.lower()}"
+    page = chosen.out / "benchmarks.md"
+    command = "python -m benchmarks" + ("" if sizes == "FULL" else f" --{sizes.lower()}")
     if len(chosen.only) < len(SUITES):
-        options += f" --only {' '.join(chosen.only)}"
-    head = HEAD.format(
-        command=f"python -m benchmarks{options}",
-        minutes=(time.perf_counter() - start) / 60,
-        machine=common.machine(),
-    )
-    common.write(chosen.out / "benchmarks.md", "\n".join([head, *sections]))
+        command += f" --only {' '.join(chosen.only)}"
+        if page.exists():
+            common.write(page, renewed(page.read_text(encoding="utf-8"), sections, command))
+            return
+    minutes = (time.perf_counter() - start) / 60
+    head = HEAD.format(command=command, minutes=minutes, machine=common.machine())
+    common.write(page, "\n".join([head, *sections]))
+
+
+def renewed(page: str, sections: list[str], command: str) -> str:
+    """The page with these sections in place of those with the same titles."""
+    head, *old = page.split("\n## ")
+    by_title = {text.partition("\n")[0]: text for text in old}
+    for section in sections:
+        title, _, body = section.removeprefix("## ").partition("\n")
+        by_title[title] = f"{title}\n\nMade later than the rest, by `{command}`.\n{body}"
+    return "\n## ".join([head, *by_title.values()])
 
 
 if __name__ == "__main__":
