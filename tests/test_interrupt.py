@@ -16,8 +16,12 @@ LIMIT = 5.0
 HEAD_START = 1.0
 
 PROGRAM = """
+import signal
 import numpy as np
 from icvi_artmap import ICVIARTMAP
+
+# A shell that starts the tests in the background has them ignore the signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 rng = np.random.default_rng(0)
 small, large = rng.normal(size=(60, 10)), rng.normal(size=({n}, 10))
