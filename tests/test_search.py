@@ -426,9 +426,13 @@ def test_a_search_without_a_seed_goes_on_with_the_stored_one(X: np.ndarray, tmp_
 
 
 PROGRAM = """
+import signal
 import sys
 import numpy as np
 from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch
+
+# A shell that starts the tests in the background has them ignore the signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def data():
     rng = np.random.default_rng(0)
