@@ -62,6 +62,11 @@ def _cache_directory() -> str:
 _CACHE_DIRECTORY = config.CACHE_DIR or _cache_directory()
 
 
+def cache_directory() -> str:
+    """Where compiled code is kept; empty if numba has to look for a place of its own."""
+    return _CACHE_DIRECTORY
+
+
 _COMPILED: list[Any] = []
 
 
