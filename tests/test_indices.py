@@ -99,7 +99,7 @@ class Walk:
         self.labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
         k = int(self.labels.max()) + 1
         self.state: Any = self.index.state(self.data, self.labels, k, capacity)
-        self.network = engine.Network(None, np.ones((1, capacity)), None)
+        self.network = engine.Network(None, np.ones((1, capacity)), None, None)
 
     @property
     def k(self) -> int:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from icvi_artmap.art.boxes import choose_bins, make_boxes
 from icvi_artmap.art.fuzzy_art import Network, Parameters, present
 from icvi_artmap.art.members import NONE
+from icvi_artmap.art.search import new_reach
 from icvi_artmap.epochs import GROWTH, Pace
 from icvi_artmap.scaling import Data
 
@@ -36,6 +37,7 @@ def empty_network(data: Data, n_columns: int = 1) -> Network:
         np.ones((capacity, n_columns)),
         np.zeros(capacity, np.int64),
         np.zeros(1, np.int64),
+        new_reach(),
     )
 
 
@@ -52,7 +54,8 @@ def selected(network: Network, kept: NDArray[np.int64], capacity: int) -> Networ
     present_clusters, numbers = np.unique(network.cluster[kept], return_inverse=True)
     cluster = np.zeros(len(boxes.found), np.int64)
     cluster[: len(kept)] = numbers
-    return Network(boxes, map_field, cluster, np.array([len(present_clusters)], np.int64))
+    size = np.array([len(present_clusters)], np.int64)
+    return Network(boxes, map_field, cluster, size, network.reach)
 
 
 def present_all(

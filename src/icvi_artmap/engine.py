@@ -45,6 +45,7 @@ class Network(NamedTuple):
     boxes: box.Boxes
     map_field: NDArray[np.float64]  #: (capacity, k)
     members: mem.Members
+    reach: NDArray[np.float64]  #: see :func:`icvi_artmap.art.search.new_reach`
 
 
 class Scratch(NamedTuple):

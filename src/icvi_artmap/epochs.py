@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from icvi_artmap.art.boxes import GROUP, choose_bins, make_boxes
 from icvi_artmap.art.members import compact, make_members
+from icvi_artmap.art.search import new_reach
 from icvi_artmap.engine import EVERYONE, LEARN, Network, Parameters, make_scratch, present
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.moments import worn
@@ -39,6 +40,7 @@ def make_network(
         make_boxes(rows, capacity, choose_bins(data.table)),
         np.ones((capacity, n_clusters)),
         make_members(labels, capacity, rows.shape[1] // 2),
+        new_reach(),
     )
 
 
@@ -51,7 +53,8 @@ def compacted(network: Network, most_empty: float = 0.0) -> Network:
     alive = int(np.count_nonzero(alive_slots(network)))
     if used < capacity and used - alive <= most_empty * used:
         return network
-    return Network(*compact(network.boxes, network.map_field, network.members, _capacity(alive)))
+    parts = compact(network.boxes, network.map_field, network.members, _capacity(alive))
+    return Network(*parts, network.reach)
 
 
 def alive_slots(network: Network) -> NDArray[np.bool_]:

@@ -128,6 +128,9 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         How strongly every category is tied to every cluster.
     sample_categories_ : ndarray of shape (n_samples,)
         Category of every training sample.
+    vigilances_ : Vigilances
+        Intervals of ``rho_a`` and ``rho_ab`` within which the fit is the same; a search over
+        vigilances need not make it again.
     selection_ : Selection
         How the number of clusters was chosen; only if there was a choice.
     n_features_in_ : int
@@ -411,6 +414,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self.category_labels_ = result.map_field.argmax(axis=1)
         self.map_field_ = result.map_field
         self.sample_categories_ = result.sample_categories
+        self.vigilances_ = result.vigilances
         if result.trace is not None:
             self.index_trace_ = index.direction * result.trace
         elif hasattr(self, "index_trace_"):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap import optimise
+from icvi_artmap.art.search import BELOW_AB, RHO_A, RHO_AB
 from icvi_artmap.engine import TEACH, Network, Parameters
 from icvi_artmap.epochs import Pace, alive_slots, box_rows, compacted, make_network, present_all
 from icvi_artmap.indices.batch import batch_state
@@ -33,6 +34,29 @@ class Start(NamedTuple):
     )
 
 
+class Vigilances(NamedTuple):
+    """Vigilances for which a run is the same, decision by decision.
+
+    Examples
+    --------
+    >>> from icvi_artmap import ICVIARTMAP
+    >>> from icvi_artmap.datasets import make_gaussian_clusters
+    >>> X, y = make_gaussian_clusters(4, 2, random_state=0)
+    >>> model = ICVIARTMAP(4, rho_a=0.1, rho_ab=0.5, random_state=0).fit(X)
+    >>> model.vigilances_.contain(0.1, 0.5)
+    True
+    """
+
+    least_a: float  #: rho_a from here
+    most_a: float  #: up to here
+    above_ab: float  #: rho_ab above this
+    most_ab: float  #: up to here
+
+    def contain(self, rho_a: float, rho_ab: float) -> bool:
+        """Whether a run with these vigilances would be the same."""
+        return self.least_a <= rho_a <= self.most_a and self.above_ab < rho_ab <= self.most_ab
+
+
 @dataclass
 class FitResult:
     """What a run leaves behind, samples in their original order, boxes scaled."""
@@ -47,6 +71,7 @@ class FitResult:
     trace: NDArray[np.float64] | None  #: scores after every presentation
     n_epochs: int
     converged: bool
+    vigilances: Vigilances
 
 
 def as_seen_by(index: Index, data: Data) -> Data:
@@ -111,12 +136,14 @@ def fit(
                 f"{state.moments.size[0]} clusters, {len(boxes)} categories, "
                 f"{merges} merges, {splits} splits"
             )
+    reach = network.reach
     # Beyond the paper
     if refine is not None:
         history += optimise.refine(index, data, labels, n_clusters, refine, report)
         state = index.state(data, labels, int(labels.max()) + 1, n_clusters)
         network = _taught(index, data, labels, state, scaling, parameters, pace)
         boxes = box_rows(network)
+        reach[RHO_A] = min(reach[RHO_A], network.reach[RHO_A])
     # Result
     k = int(state.moments.size[0])
     alive = alive_slots(network)
@@ -131,6 +158,9 @@ def fit(
         trace=np.concatenate(traces) if trace else None,
         n_epochs=epoch,
         converged=bool(converged),
+        vigilances=Vigilances(
+            parameters.rho_a, float(reach[RHO_A]), float(reach[BELOW_AB]), float(reach[RHO_AB])
+        ),
     )
 
 

@@ -36,12 +36,13 @@ class Parameters(NamedTuple):
 
 
 class Network(NamedTuple):
-    """Boxes, and what belongs to them; all but ``size`` have room for ``capacity`` of them."""
+    """Boxes, and what belongs to them, with room for ``capacity`` of them."""
 
     boxes: box.Boxes
     map_field: NDArray[np.float64]  #: (capacity, number of columns)
     cluster: NDArray[np.int64]  #: (capacity,) of every box
     size: NDArray[np.int64]  #: (1,) number of clusters
+    reach: NDArray[np.float64]  #: see :func:`icvi_artmap.art.search.new_reach`
 
 
 @jit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icvi_artmap._jit import inline
 from icvi_artmap.art import boxes as box
@@ -15,8 +16,20 @@ FEW_BOXES = 8
 SOME_BOXES = 128
 #: Distances at which boxes are looked for: the first after the sample's own box, and their growth.
 NEAR, FARTHER = 0.03, 4.0
+#: Places in the reach of a network.
+RHO_A, RHO_AB, BELOW_AB = 0, 1, 2
 #: In place of a number of boxes.
 ALL_BOXES = box.TOO_MANY
+
+
+def new_reach() -> NDArray[np.float64]:
+    """For what other vigilances all searches so far would have ended as they did.
+
+    For a rho_a up to RHO_A, the least match of a box that came up before match tracking (with
+    ε >= 0: then rho_a matters no more), and a rho_ab above BELOW_AB, the largest map field match
+    that failed, up to RHO_AB, the least one that did not.
+    """
+    return np.array([np.inf, np.inf, -np.inf])
 
 
 @inline
@@ -45,8 +58,8 @@ def next_box(boxes, count, norm, rho, last, least):
 def search(network, k, x_a, norm, y, own, parameters):
     """Rule 6: the box that resonates with x_a and y, or NONE.
 
-    ``own``: the sample's present box, or NONE. ``network`` has ``boxes`` and ``map_field``;
-    ``parameters`` has rho_a, rho_ab, alpha and epsilon.
+    ``own``: the sample's present box, or NONE. ``network`` has ``boxes``, ``map_field`` and
+    ``reach``; ``parameters`` has rho_a, rho_ab, alpha and epsilon.
 
     Boxes come in the order of their choice values; one that fails the map field sets rho to its
     match + ε, but never below rho_a. With ε >= 0 rho only rises, and bounds what follows; with
@@ -57,7 +70,7 @@ def search(network, k, x_a, norm, y, own, parameters):
     distance grows until one of the two shows that no other box matters. A sample without a box of
     its own is first looked for in the boxes around it, then in all.
     """
-    boxes, alpha, d = network.boxes, parameters.alpha, x_a.shape[0] // 2
+    boxes, reach, alpha, d = network.boxes, network.reach, parameters.alpha, x_a.shape[0] // 2
     rho, last, count, distance, least = parameters.rho_a, mem.NONE, ALL_BOXES, np.inf, -np.inf
     if own == mem.NONE:
         if boxes.used[0] > SOME_BOXES:
@@ -81,10 +94,15 @@ def search(network, k, x_a, norm, y, own, parameters):
             c = next_box(boxes, count, norm, rho, last, least)
             if c == mem.NONE:
                 break
-            if field.match(network.map_field[c], k, y) >= parameters.rho_ab:
+            match = boxes.value[box.OVERLAP, c] / norm
+            if rho == parameters.rho_a:
+                reach[RHO_A] = min(reach[RHO_A], match)
+            match_ab = field.match(network.map_field[c], k, y)
+            if match_ab >= parameters.rho_ab:
+                reach[RHO_AB] = min(reach[RHO_AB], match_ab)
                 return c
-            tracked = boxes.value[box.OVERLAP, c] / norm + parameters.epsilon
-            rho = max(tracked, parameters.rho_a)
+            reach[BELOW_AB] = max(reach[BELOW_AB], match_ab)
+            rho = max(match + parameters.epsilon, parameters.rho_a)
             last = c
         if least == -np.inf:
             return mem.NONE
