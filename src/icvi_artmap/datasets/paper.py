@@ -32,69 +32,69 @@ class PaperSet(NamedTuple):
 
 _SYNTHETIC = {
     "2d-4c-no0": PaperSet(
-        1572, 2, 4, "8a645a36bcaa2a4bc72d9a00b1ef42fd0857e69e77e1f383d0811700d204db4b"
+        1572, 2, 4, "2b034f2b4c60ce1b2e7fedcd4f2b0c6f766572d2e94c96bbedde38bbbf26605c"
     ),
     "2d-10c-no0": PaperSet(
-        2972, 2, 10, "05bda51d2066400232c80d2eff56b6f2aa3d720b3e264d9f9f55219414ed9920"
+        2972, 2, 10, "18d73dea1b85eb5f3843b768197b9d28f39a6579b33f5e38ddee80b835c14631"
     ),
     "2d-20c-no0": PaperSet(
-        1517, 2, 20, "f994663918a6ae219591cd0dc6e2a34638658a43c9fc8404ed9ec3c761a74565"
+        1517, 2, 20, "048d25cce54329d6cde78355315b4bd57b0cc55c92f0368683a73672c7dc9295"
     ),
     "2d-40c-no0": PaperSet(
-        2563, 2, 40, "864173b7a1fb4ef728ed803952acc3f609fff7d21b9f5cf1a90cf04eaa620b45"
+        2563, 2, 40, "4f4b4e30eb6cdf1e753151ffd82669e0c04f387d17a3b12fd3fab8869fea86f7"
     ),
     "10d-4c-no0": PaperSet(
-        1289, 10, 4, "ae268c3d1bc44c2018640324e2632f0cd833479b84060bd25929a83edcebc969"
+        1289, 10, 4, "22f34cb4460ede1911ccc0e5394374302c634b261229129cff0809676b5cc010"
     ),
     "10d-10c-no0": PaperSet(
-        2729, 10, 10, "b2a204a17932aef707a740a4bd46eaa681f0c19f633f50805b3ad770ada346b1"
+        2729, 10, 10, "0649010211c770d206ad45289ec603c103dd7b02f3ab49b61b9906c0ac160bdb"
     ),
     "10d-20c-no0": PaperSet(
-        1013, 10, 20, "54883756af8e833a519821669d0a574706da6232bfe7a1fdaea30861e93401b6"
+        1013, 10, 20, "45c03c0d907dd69623f311b05ee67bb42bc1a24af8180e434be5a000616e9b6c"
     ),
     "10d-40c-no0": PaperSet(
-        1937, 10, 40, "0558faab2c885017b83f859fa95550294f760a790f85198927a2d0697f18122a"
+        1937, 10, 40, "8881104718463de05ce284f4e9921838e1aca98a3f31def53528598d841602b8"
     ),
     "ellipsoid.50d4c.1": PaperSet(
-        1064, 50, 4, "6e11edfa28ab09ffea3347d3bbe0c29d53e9c55577cd42294f7224511978d479"
+        1064, 50, 4, "0c38f5bad6136490db069b94b60d5859178a702909c9ecf29da00b81dff73842"
     ),
     "ellipsoid.50d10c.1": PaperSet(
-        2698, 50, 10, "1adf8f85bd93da6f32ee522750476fb9b0173235acf6c119adcd897e7b5d3864"
+        2698, 50, 10, "54533bc342f0b0902ec3454cd81fef77df1500f486099e6b64a3cc54dced30ba"
     ),
     "ellipsoid.50d20c.1": PaperSet(
-        1254, 50, 20, "906f919eab53b69922a8b323903ba23206d9008829e79ac508b37688a8abccd6"
+        1254, 50, 20, "ab2bdd89f4a3c3d5e2a0bf1b8e43b36322ad4285337d01a3587da2bcbc76e1fc"
     ),
     "ellipsoid.50d40c.1": PaperSet(
-        2334, 50, 40, "c571319e1d1b15399b49714db7acd22c8613103a0b32b7c4997b2cf8963fbef9"
+        2334, 50, 40, "5fa2102dd91d859e9965099a210dc6e4abd318b95a85caf45ad3f2f76eeae2bc"
     ),
     "ellipsoid.100d4c.1": PaperSet(
-        1286, 100, 4, "d85618e64e33ebdbde327ea4d5de75fcd11edf7be1b0b39515dee4ced47a1176"
+        1286, 100, 4, "4e0e114b6595438aeddebd4f556f778431a9e475add1d8baa47e923ede74aac5"
     ),
     "ellipsoid.100d10c.1": PaperSet(
-        2892, 100, 10, "27e290aba152946f5e01940054ae6d5df42c1949188616c78811ce46488d2713"
+        2892, 100, 10, "21d27c24e82da7cbbb47b2fdf29b22b9b4fd38242cf4dec14211840c57ca7bc8"
     ),
     "ellipsoid.100d20c.1": PaperSet(
-        1338, 100, 20, "3c4616d75aea2d7f16afba1e3822bd180ccb1fdd0deff9969006bf50791d1a83"
+        1338, 100, 20, "7d862f782560def493c9759bee86a182b296e16aaf454df39f595bf6045fe504"
     ),
     "ellipsoid.100d40c.1": PaperSet(
-        2211, 100, 40, "c5fb9c705d84d063cdd4d5f90aec7e937e577d0c810bef10542b4588795592f4"
+        2211, 100, 40, "74b157c1067aec6a6c51931979771d0f03d82eba1439db2108ee368312a48a3e"
     ),
 }
 _REAL = {
     "olivetti": PaperSet(
-        400, 4096, 40, "c2b93fb89db461334d1de83a657b35986fdafeba929d48f52c9929a7c33d7ab9"
+        400, 4096, 40, "aabf90745020ab22830c0f340eeed0cd1d1e38a2b0af0f54962248efe5d366d7"
     ),
     "usps": PaperSet(
-        9298, 256, 10, "557cee462a5fed46e9ad74c76d953d809944a789f32b7ddb7fb8f609aeaee86f"
+        9298, 256, 10, "8afbb864cbd0aa5d103bcdf89c0f2e4a99e699a474a98fd1d117a77655c6afbd"
     ),
     "mnist-test": PaperSet(
-        10000, 784, 10, "85be642504888f67eb45e320cbe96acecdfb9b7924a46b819dbadaa66e80521f"
+        10000, 784, 10, "a32d6443d81f3364d15a96d2ba0783a88dda1c10a8b370798d7b5c64e64fca90"
     ),
     "mnist": PaperSet(
-        70000, 784, 10, "65e6167bd43425174ed750049d2217093987517ca7ae4002fb6dd166a8403f5e"
+        70000, 784, 10, "0c05261e87e81a37ba95d9e1a2d637ae5b20412e570c760942196262bd7838db"
     ),
     "fashion-mnist": PaperSet(
-        70000, 784, 10, "52dc7918189ab8f0520e66aca1a5d2993d072478afa6052a72f5cf672da2df3f"
+        70000, 784, 10, "62ca78362d86cba2aed56ed8158df04bee0cac6288fa6e5c9e91c168333d12d0"
     ),
 }
 
@@ -250,6 +250,8 @@ def _read(path: Path, expected: PaperSet) -> tuple[NDArray[np.float64], NDArray[
 
     if path.suffix == ".dat":
         values = _read_dat(path, expected.n_features + 1)
+        if len(values) == expected.n_samples + 1:
+            values = values[1:]  # numbers of samples, features and clusters: a row by its look
         return np.ascontiguousarray(values[:, :-1]), _numbered(values[:, -1])
     if path.suffix == ".npz":
         table = read_table(path)
@@ -353,7 +355,7 @@ def fingerprint(X: NDArray[Any], y: NDArray[Any], *, rescale: bool) -> str:
     found = hashlib.sha256(np.array(X.shape, "<i8").tobytes())
     for start in range(0, len(X), rows := max(1, BLOCK_VALUES // max(1, X.shape[1]))):
         values = (X[start : start + rows].astype(np.float64) - shift) / scale
-        found.update(np.floor(values * STEPS_PER_UNIT + FIRST_STEP).astype("<i8").tobytes())
+        found.update(np.floor(values * STEPS_PER_UNIT + FIRST_STEP).astype("<f8").tobytes())
     _, first, label = np.unique(y, return_index=True, return_inverse=True)
     by_appearance = np.argsort(np.argsort(first))[label]
     found.update(by_appearance.astype("<i8").tobytes())

@@ -10,7 +10,7 @@ from typing import IO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.tables.content import BOOLEAN, Content, Kind, Request, gather
+from icvi_artmap.tables.content import BOOLEAN, Content, Kind, Request, counted, gather
 from icvi_artmap.tables.source import Source
 from icvi_artmap.tables.text import open_text
 
@@ -139,8 +139,8 @@ def _rows(file: IO[str], number: int, width: int, source: Source) -> Iterator[li
             )
         if len(row) != width:
             raise ValueError(
-                f"Line {number} of {source.name} has {len(row)} values, but there are {width} "
-                "attributes."
+                f"Line {number} of {source.name} has {counted(len(row), 'value')}, but there are "
+                f"{counted(width, 'attribute')}."
             )
         yield row
 

@@ -21,8 +21,12 @@ def read_array(source: Source, request: Request) -> Content:
     if source.suffix == ".npy":
         with _refusals(source), source.open() as file:
             return _matrix(np.lib.format.read_array(file, allow_pickle=False), source, request)
-    with _refusals(source), source.open() as file, np.load(file, allow_pickle=False) as archive:
-        return _archive(archive, source, request)
+    with _refusals(source), source.open() as file:
+        if not zipfile.is_zipfile(file):
+            raise zipfile.BadZipFile
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as archive:
+            return _archive(archive, source, request)
 
 
 @contextmanager

@@ -112,6 +112,10 @@ def unknown_column(name: str, role: str, names: Sequence[str], source: str) -> V
     return ValueError(f"{source} has no column {name!r} ({role}).{hint} It has: {listed(names)}.")
 
 
+def counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def listed(names: Sequence[str], most: int = 8) -> str:
     """Names for a message; of many the first ones."""
     text = ", ".join(map(repr, names[:most]))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.tables.content import Content, Kind, Request, listed, read_number
+from icvi_artmap.tables.content import Content, Kind, Request, counted, listed, read_number
 from icvi_artmap.tables.source import ARFF, ROWS_OF_TEXT, Source, find_source
 
 #: A column in which at least this share of the values are numbers is no column of text: that the
@@ -361,12 +361,12 @@ def _without_missing(
     missing: str,
     notes: list[str],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    count, where = np.count_nonzero(absent), _first(absent, names)
+    count, where = int(np.count_nonzero(absent)), _first(absent, names)
     in_columns = where.split(";")[0]
     rows = np.arange(len(X))
     if missing == "refuse":
         raise ValueError(
-            f"{source.name} has {count} missing value{'s' if count > 1 else ''} ({where}). Try "
+            f"{source.name} has {counted(count, 'missing value')} ({where}). Try "
             'missing="drop" (--missing drop), which leaves out such rows, or missing="mean" '
             "(--missing mean), which puts in the mean of the column."
         )
@@ -384,8 +384,8 @@ def _without_missing(
         return X[~incomplete], rows[~incomplete]
     X = np.where(absent, np.nanmean(X, axis=0), X)
     notes.append(
-        f"{count} missing value{'s were' if count > 1 else ' was'} replaced by the mean of the "
-        f"column ({in_columns})."
+        f"{counted(count, 'missing value')} {'was' if count == 1 else 'were'} replaced by the mean "
+        f"of the column ({in_columns})."
     )
     return X, rows
 

@@ -17,7 +17,15 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.tables.content import MISSING, Content, Kind, Request, gather, read_number
+from icvi_artmap.tables.content import (
+    MISSING,
+    Content,
+    Kind,
+    Request,
+    counted,
+    gather,
+    read_number,
+)
 from icvi_artmap.tables.source import Source
 
 #: Delimiters to try; of equally good ones the first. A blank stands for any white space.
@@ -136,7 +144,13 @@ def find_form(source: Source, delimiter: str | None) -> Form:
     if not lines and not last_comment:
         raise ValueError(f"{source.name} is empty.")
 
-    mark, decimal, rows = _best_delimiter(lines or [last_comment], given)
+    try:
+        mark, decimal, rows = _best_delimiter(lines or [last_comment], given)
+    except csv.Error as error:
+        raise ValueError(
+            f"The first lines of {source.name} cannot be split into cells: {error}. Are quotes "
+            "closed?"
+        ) from error
     if not whole and len(rows) > 1:
         rows.pop()  # a cell in quotes may go on in the next line
     first = rows[0] if rows else []
@@ -187,14 +201,16 @@ def split_rows(lines: Iterable[str], delimiter: str, *, strict: bool) -> Iterato
 
 def _best_delimiter(lines: list[str], given: str | None) -> tuple[str, str, list[list[str]]]:
     """The delimiter with which most rows have equally many cells, and most cells are numbers."""
+    failed = csv.Error()
     best: tuple[tuple[float, float], str, str, list[list[str]]] | None = None
     for mark in DELIMITERS if given is None else (given,):
         try:
             rows = [row for row in split_rows(lines, mark, strict=False) if row]
-        except csv.Error:  # the careful reader says which line it is
+        except csv.Error as error:
+            failed = error
             continue
         lengths = [len(row) for row in rows]
-        usual = max(set(lengths), key=lengths.count, default=0)
+        usual = max(set(lengths), key=lambda n: (lengths.count(n), n), default=0)
         cells = [cell for row in rows[1:] or rows for cell in row]
         decimal = "."
         if mark != ",":
@@ -210,13 +226,22 @@ def _best_delimiter(lines: list[str], given: str | None) -> tuple[str, str, list
         if best is None or merit > best[0]:
             best = merit, mark, decimal, rows
     if best is None:
-        return given or ",", ".", []
+        raise failed
     (_, agreeing), mark, decimal, rows = best
-    if agreeing == 0.0 and given is None:  # one column; any delimiter will do that is not in it
-        mark = ","
+    if agreeing == 0.0 and given is None:
+        mark, decimal = _delimiter_of_numbers(lines[0]), "."
         rows = [row for row in split_rows(lines, mark, strict=False) if row]
-        decimal = "."
     return mark, decimal, rows
+
+
+def _delimiter_of_numbers(line: str) -> str:
+    """For what looks like one column: if its first line has several numbers, rows are missing
+    values rather than this being a name; otherwise any delimiter will do."""
+    for mark in DELIMITERS:
+        cells = next(split_rows([line], mark, strict=False), [])
+        if len(cells) > 1 and all(read_number(cell) is not None for cell in cells):
+            return mark
+    return ","
 
 
 def _lines_of_first_row(lines: list[str], delimiter: str) -> int:
@@ -298,10 +323,11 @@ def _complete_rows(file: IO[str], form: Form, source: Source) -> Iterator[list[s
         elif len(row) == width:
             yield row
         elif row and not (len(row) == 1 and not row[0].strip()):
+            line, first = form.comments + count.number, "header" if form.header else "first row"
             raise ValueError(
-                f"Line {form.comments + count.number} of {source.name} has {len(row)} values, but "
-                f"{'the header' if form.header else 'the first row'} has {width} (delimiter: "
-                f"{_named(form.delimiter)}). Correct the line, or give the delimiter."
+                f"Line {line} of {source.name} has {counted(len(row), 'value')}, but the {first} "
+                f"has {width} (delimiter: {_named(form.delimiter)}). Correct the line, or give the "
+                "delimiter."
             )
 
 
@@ -332,9 +358,7 @@ def _numbers_only(source: Source, form: Form) -> NDArray[np.float64] | None:
             return None
         delimiter = None if form.delimiter == " " else form.delimiter
         try:
-            values = np.loadtxt(
-                chain([first], lines), delimiter=delimiter, comments=None, quotechar='"', ndmin=2
-            )
+            values = np.loadtxt(chain([first], lines), delimiter=delimiter, comments=None, ndmin=2)
         except UnicodeDecodeError:
             raise
         except ValueError:
