@@ -74,6 +74,8 @@ def has_note(table: Table, part: str) -> bool:
         pytest.param(",0,1\n0,5,6\n1,7,9\n", ".csv", "0 1", [[5, 6], [7, 9]], id="pandas, index"),
         pytest.param("n,2019,2020\na,1,2\nb,3,4\n", ".csv", "2019 2020", [[1, 2], [3, 4]], id="y"),
         pytest.param("5,3,iris\n4,2,iris\n", ".csv", "x1 x2", [[5, 3], [4, 2]], id="text at end"),
+        pytest.param("a,1,2\na,3,5\n", ".csv", "x2 x3", [[1, 2], [3, 5]], id="text recurs"),
+        pytest.param("n,t;u,x\n1,a;b,2\n", ".csv", "n x", [[1, 2]], id="semicolon in text"),
         pytest.param("yes,1\nno,2\n", ".csv", "x1 x2", [[1, 1], [0, 2]], id="truth, no header"),
         pytest.param("yes,y\nno,z\nyes,y\n", ".csv", "x1", [[1], [0], [1]], id="values recur"),
         pytest.param(ARFF + "1,2\n%no\n\n3,4e0\n", ".arff", "a b", [[1, 2], [3, 4]], id="arff"),
@@ -383,6 +385,8 @@ def test_missing_values_in_npz_and_its_labels(tmp_path):
         ("a,b\n1,2\n3\n", ".csv", {}, r"Line 3 of .* has 1 value, but the header has 2 .*','"),
         ("a,b\n1,2\n\n3,4,5\n", ".csv", {}, "Line 4 of .* has 3 values, but the header has 2"),
         ("1,2\n3,4\n" * 300 + "5\n", ".csv", {}, "Line 601 of .* has 1 value, but the first row"),
+        ("a;b\n1;2\n3\n4\n", ".csv", {}, "Line 3 of .* has 1 value, but the header has 2"),
+        ("a,b\n1,2,3\n4,5,6\n", ".csv", {}, "Line 2 of .* has 3 values, but the header has 2"),
         ("1 2\n3\n4\n", ".dat", {}, "Line 2 of .* has 1 value, .*white space"),
         ("1 2\n3\n", ".dat", {}, "Line 2 of .* has 1 value, .*white space"),
         ("# c\n1 2\n3 4 5\n", ".dat", {}, "Line 3 of .* has 3 values"),
@@ -405,6 +409,7 @@ def test_missing_values_in_npz_and_its_labels(tmp_path):
         ("a\n" + "1\n" * 15 + "x\n", ".csv", {}, "'a' of .* 1 of 16 values .* 'x' in row 16"),
         ("a\n" + "1\n" * 15 + "1_0\n", ".csv", {}, "'a' of .* 1 of 16 values .* '1_0' in row 16"),
         ("a;b\n1,5;2\n" + "1;2\n" * 15 + "1.234,5;2\n", ".csv", {}, "'1.234,5' in row 17"),
+        ("a;b\n" + "1,5;2\n" * 16 + "1.234;2\n", ".csv", {}, "'1.234' in row 17"),
         ("a,b\n1,\n,2\n", ".csv", {"missing": "drop"}, "every row has a missing value"),
         ("a,b\n1,2\n", ".csv", {"missing": "median"}, "missing must be .* got 'median'"),
         (
@@ -465,6 +470,12 @@ def test_a_line_without_end_is_no_table(table, monkeypatch):
     monkeypatch.setattr(text, "LONGEST_LINE", 1000)
     with pytest.raises(ValueError, match=r"Line 2 of .* has more than 1000 characters"):
         table("a,b\n" + "1" * 2000)
+
+
+def test_rows_are_counted_over_blocks(table, monkeypatch):
+    monkeypatch.setattr("icvi_artmap.tables.content.BLOCK_CELLS", 8)
+    with pytest.raises(ValueError, match="1 of 31 values are none: the first is 'x' in row 31"):
+        table("a,b\n" + "1,2\n" * 30 + "x,2\n")
 
 
 def test_noise_under_the_name_of_a_table(table):
@@ -628,7 +639,9 @@ def test_standard_output(capsys):
 def test_the_same_table_gives_the_same_bytes(tmp_path):
     for name in ("one.csv.gz", "two.csv.gz"):
         write_table(tmp_path / name, {"a": [1]})
-    assert (tmp_path / "one.csv.gz").read_bytes() == (tmp_path / "two.csv.gz").read_bytes()
+    packed = (tmp_path / "one.csv.gz").read_bytes()
+    assert packed == (tmp_path / "two.csv.gz").read_bytes()
+    assert packed[4:8] == bytes(4), "a gzip file has the time there"
 
 
 @pytest.mark.parametrize(

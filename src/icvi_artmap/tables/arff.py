@@ -165,8 +165,6 @@ def _numbers_only(file: IO[str], width: int) -> NDArray[np.float64] | None:
         return None
     try:
         values = np.loadtxt(chain([first], file), delimiter=",", comments="%", ndmin=2)
-    except UnicodeDecodeError:
-        raise
     except ValueError:
         return None
     return values if values.shape[1] == width else None

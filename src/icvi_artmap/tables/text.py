@@ -359,8 +359,6 @@ def _numbers_only(source: Source, form: Form) -> NDArray[np.float64] | None:
         delimiter = None if form.delimiter == " " else form.delimiter
         try:
             values = np.loadtxt(chain([first], lines), delimiter=delimiter, comments=None, ndmin=2)
-        except UnicodeDecodeError:
-            raise
         except ValueError:
             return None
     return values if values.shape[1] == len(form.names) and len(values) else None
