@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from icvi_artmap.ordering import VATDisplay, ivat, vat
     from icvi_artmap.prediction import index_value
     from icvi_artmap.search import ICVIARTMAPSearch
+    from icvi_artmap.tables import Table, read_table, write_table
 
 __version__ = "0.1.0"
 
@@ -26,12 +27,15 @@ _HOMES = {
     "FuzzyART": "icvi_artmap.art_estimators",
     "FuzzyARTMAP": "icvi_artmap.art_estimators",
     "ICVIARTMAPSearch": "icvi_artmap.search",
+    "Table": "icvi_artmap.tables",
     "VATDisplay": "icvi_artmap.ordering",
     "custom_index": "icvi_artmap.indices.custom",
     "explain": "icvi_artmap.explanation",
     "index_value": "icvi_artmap.prediction",
     "ivat": "icvi_artmap.ordering",
+    "read_table": "icvi_artmap.tables",
     "vat": "icvi_artmap.ordering",
+    "write_table": "icvi_artmap.tables",
 }
 
 __all__ = [
@@ -42,12 +46,15 @@ __all__ = [
     "FuzzyART",
     "FuzzyARTMAP",
     "ICVIARTMAPSearch",
+    "Table",
     "VATDisplay",
     "custom_index",
     "explain",
     "index_value",
     "ivat",
+    "read_table",
     "vat",
+    "write_table",
 ]
 
 

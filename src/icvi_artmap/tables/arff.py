@@ -1,0 +1,170 @@
+"""ARFF, the text format of Weka: dense rows of numeric, nominal, text and date attributes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import IO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap.tables.content import BOOLEAN, Content, Kind, Request, counted, gather
+from icvi_artmap.tables.source import Source
+from icvi_artmap.tables.text import open_text
+
+NUMERIC = ("numeric", "real", "integer")
+
+_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
+_CELL = re.compile(rf"\s*({_QUOTED}|[^,'\"]*?)\s*(,|$)")
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+class Attribute(NamedTuple):
+    name: str
+    kind: Kind
+    numeric: bool
+
+
+def read_arff(source: Source, request: Request) -> Content:
+    """Read a dense ARFF file."""
+    with open_text(source) as file:
+        attributes, n_lines = _read_header(file, source)
+        names = [attribute.name for attribute in attributes]
+        choice = request.among(names, source.name)
+        if not choice.as_given and all(attribute.numeric for attribute in attributes):
+            values = _numbers_only(file, len(names))
+            if values is not None:
+                kinds = [Kind.NUMBER] * len(names)
+                return Content(names, choice, values, kinds)
+    with open_text(source) as file:
+        for _ in range(n_lines):
+            file.readline()
+        content = gather(_rows(file, n_lines, len(names), source), names, choice)
+    for j, attribute in enumerate(attributes):
+        if attribute.numeric:
+            if content.kinds[j] not in (Kind.NUMBER, Kind.MISSING):
+                _, row, cell = content.strays.get(j, (0, 0, ""))
+                raise ValueError(
+                    f"Attribute {attribute.name!r} of {source.name} is declared as numeric, but "
+                    f"its value in row {row + 1} is {cell!r}."
+                )
+        elif content.kinds[j] == Kind.NUMBER and choice.features is None:
+            # Values that are declared as names are names, though they be digits.
+            content.kinds[j] = attribute.kind
+    return content
+
+
+def arff_names(source: Source) -> list[str]:
+    with open_text(source) as file:
+        return [attribute.name for attribute in _read_header(file, source)[0]]
+
+
+def _read_header(file: IO[str], source: Source) -> tuple[list[Attribute], int]:
+    """The attributes, and the number of lines up to @data."""
+    attributes: list[Attribute] = []
+    number = 0
+    while line := file.readline():
+        number += 1
+        line = line.strip()
+        word = line.split(None, 1)[0].lower() if line else ""
+        if not word or word.startswith("%") or word == "@relation":
+            continue
+        if word == "@data":
+            break
+        found = _ATTRIBUTE.fullmatch(line)
+        if found is None:
+            raise ValueError(
+                f"Line {number} of {source.name} is no ARFF: expected @attribute with a name and a "
+                f"type, or @data, got {line[:60]!r}."
+            )
+        attributes.append(_attribute(found, number, source))
+    else:
+        raise ValueError(
+            f"{source.name} is {'no ARFF: it has no line @data' if number else 'empty'}."
+        )
+    if not attributes:
+        raise ValueError(f"{source.name} has no attributes before @data.")
+    return attributes, number
+
+
+def _attribute(found: re.Match[str], number: int, source: Source) -> Attribute:
+    name, declared = _unquoted(found[1]).strip(), found[2].strip()
+    if declared.startswith("{"):
+        values = {_unquoted(value).strip().lower() for value in declared.strip("{} \t").split(",")}
+        kind = Kind.BOOLEAN if values <= set(BOOLEAN) else Kind.TEXT
+        return Attribute(name, kind, False)
+    word = declared.split(None, 1)[0].lower() if declared else ""
+    if word in NUMERIC:
+        return Attribute(name, Kind.NUMBER, True)
+    if word in ("string", "date"):
+        return Attribute(name, Kind.DATE if word == "date" else Kind.TEXT, False)
+    raise ValueError(
+        f"Line {number} of {source.name}: attribute {name!r} has the type {declared[:40]!r}. "
+        "Known: numeric, real, integer, string, date and {names of values}."
+    )
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    if len(text) >= 2 and text[0] in "'\"" and text[-1] == text[0]:
+        return _ESCAPE.sub(_unescaped, text[1:-1])
+    return text
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code = found[1]
+    return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPED.get(code, code)
+
+
+def _rows(file: IO[str], number: int, width: int, source: Source) -> Iterator[list[str]]:
+    for line in file:
+        number += 1
+        line = line.strip()
+        if not line or line.startswith("%"):
+            continue
+        if line.startswith("{"):
+            raise ValueError(
+                f"Line {number} of {source.name} is sparse ARFF ({{position value, …}}), which is "
+                "not read. Save the data as dense ARFF or CSV."
+            )
+        row = _cells(line)
+        if row is None:
+            raise ValueError(
+                f"Line {number} of {source.name} cannot be split into values. Are its "
+                "quotes closed?"
+            )
+        if len(row) != width:
+            raise ValueError(
+                f"Line {number} of {source.name} has {counted(len(row), 'value')}, but there are "
+                f"{counted(width, 'attribute')}."
+            )
+        yield row
+
+
+def _cells(line: str) -> list[str] | None:
+    if "'" not in line and '"' not in line:
+        return [cell.strip() for cell in line.split(",")]
+    cells, at = [], 0
+    while True:
+        found = _CELL.match(line, at)
+        if found is None:
+            return None
+        cells.append(_unquoted(found[1]))
+        at = found.end()
+        if not found[2]:
+            return cells
+
+
+def _numbers_only(file: IO[str], width: int) -> NDArray[np.float64] | None:
+    first = next((line for line in file if line.strip() and not line.startswith("%")), None)
+    if first is None:
+        return None
+    try:
+        values = np.loadtxt(chain([first], file), delimiter=",", comments="%", ndmin=2)
+    except ValueError:
+        return None
+    return values if values.shape[1] == width else None

@@ -1,0 +1,119 @@
+"""NumPy's own formats: a matrix, or an archive of a matrix and labels, or of columns."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap.tables.content import Content, Kind, Request
+from icvi_artmap.tables.source import Source
+from icvi_artmap.tables.text import name_columns
+
+
+def read_array(source: Source, request: Request) -> Content:
+    """Read a NPY or NPZ file."""
+    if source.suffix == ".npy":
+        with _refusals(source), source.open() as file:
+            return _matrix(np.lib.format.read_array(file, allow_pickle=False), source, request)
+    with _refusals(source), source.open() as file:
+        if not zipfile.is_zipfile(file):
+            raise zipfile.BadZipFile
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as archive:
+            return _archive(archive, source, request)
+
+
+@contextmanager
+def _refusals(source: Source) -> Iterator[None]:
+    try:
+        yield
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise ValueError(f"{source.name} is damaged, or no {source.suffix} file.") from error
+    except ValueError as error:
+        if "allow_pickle" in str(error) or "Object arrays" in str(error):
+            raise ValueError(
+                f"{source.name} holds Python objects, which are not read. Save arrays of numbers."
+            ) from error
+        if "magic string" in str(error) or "EOF" in str(error) or "header" in str(error):
+            raise ValueError(f"{source.name} is damaged, or no {source.suffix} file.") from error
+        raise
+
+
+def _archive(archive: Any, source: Source, request: Request) -> Content:
+    arrays: dict[str, NDArray[Any]] = {}
+    if "X" in archive.files:
+        arrays["X"] = archive["X"]
+        if arrays["X"].ndim != 1:
+            labels = archive["y"] if "y" in archive.files else None
+            return _labelled(arrays["X"], labels, source, request)
+    arrays = {name: arrays[name] if name in arrays else archive[name] for name in archive.files}
+    matrices = [array for array in arrays.values() if array.ndim == 2]
+    if len(matrices) == 1:
+        return _matrix(matrices[0], source, request)
+    if len({array.shape for array in arrays.values()}) == 1 and not matrices:
+        array = next(iter(arrays.values()))
+        if array.ndim == 1:
+            return _columns(arrays, source, request)
+    shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+    raise ValueError(
+        f"{source.name} must hold a 2-D array X (and labels y if there are any), or a single 2-D "
+        f"array, or 1-D arrays of one length, its columns. It holds: {shapes or 'nothing'}."
+    )
+
+
+def _labelled(X: NDArray[Any], y: NDArray[Any] | None, source: Source, request: Request) -> Content:
+    if y is None or request.label_column not in (None, "y"):
+        return _matrix(X, source, request)
+    content = _matrix(X, source, replace(request, label_column=None))
+    if y.shape != (len(X),):
+        raise ValueError(f"{source.name}: y has shape {y.shape}, but X has {len(X)} rows.")
+    content.labels = y
+    return content
+
+
+def _matrix(array: NDArray[Any], source: Source, request: Request) -> Content:
+    if array.ndim != 2:
+        hint = "array.reshape(-1, 1)" if array.ndim < 2 else "array.reshape(len(array), -1)"
+        raise ValueError(
+            f"{source.name} has an array of shape {array.shape}; a 2-D one is wanted, with a row "
+            f"for every sample: {hint} makes one."
+        )
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{source.name} holds values of type {array.dtype}; numbers are wanted.")
+    if array.shape[1] == 0:
+        raise ValueError(f"{source.name} has an array of shape {array.shape}: no columns.")
+    names = name_columns([], array.shape[1])
+    choice = request.among(names, source.name)
+    values = np.ascontiguousarray(array, dtype=np.float64)
+    as_given = {j: array[:, j].copy() for j in choice.as_given}
+    kinds = [Kind.NUMBER] * len(names)
+    return Content(names, choice, values, kinds, as_given=as_given, tabular=False)
+
+
+def _columns(arrays: dict[str, NDArray[Any]], source: Source, request: Request) -> Content:
+    names = list(arrays)
+    choice = request.among(names, source.name)
+    values = np.full((len(arrays[names[0]]), len(names)), np.nan)
+    kinds = []
+    for j, array in enumerate(arrays.values()):
+        kinds.append(_KINDS.get(array.dtype.kind, Kind.TEXT))
+        if kinds[-1] in (Kind.NUMBER, Kind.BOOLEAN):
+            values[:, j] = array
+    as_given = {j: arrays[names[j]] for j in choice.as_given}
+    return Content(names, choice, values, kinds, as_given=as_given)
+
+
+_KINDS = {
+    "b": Kind.BOOLEAN,
+    "i": Kind.NUMBER,
+    "u": Kind.NUMBER,
+    "f": Kind.NUMBER,
+    "M": Kind.DATE,
+    "m": Kind.DATE,
+}

@@ -1,0 +1,244 @@
+"""What the readers of all formats make: named columns of numbers, with what is known of each."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from fnmatch import fnmatchcase
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Cells without a value, in small letters.
+MISSING = frozenset(
+    ["", "?", "-", ".", "na", "n/a", "#n/a", "<na>", "nan", "nat", "none", "null", "nil"]
+)
+BOOLEAN = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+DATE = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}([T ]\d.*)?|\d{4}/\d{1,2}/\d{1,2}( \d.*)?"
+    r"|\d{1,2}[./-]\d{1,2}[./-]\d{4}( \d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?"
+)
+
+#: Cells held as text at a time.
+BLOCK_CELLS = 200_000
+
+
+class Kind(IntEnum):
+    """What a cell holds, or all cells of a column."""
+
+    NUMBER = 0
+    MISSING = 1
+    BOOLEAN = 2
+    DATE = 3
+    TEXT = 4
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Positions of the columns that were asked for."""
+
+    features: list[int] | None  # None: whatever is usable
+    label: int | None
+    ident: int | None
+
+    @property
+    def as_given(self) -> set[int]:
+        """Columns whose cells are wanted as they stand in the input."""
+        return {position for position in (self.label, self.ident) if position is not None}
+
+
+@dataclass(frozen=True)
+class Request:
+    """The columns that were asked for, by name."""
+
+    columns: Sequence[str] | None = None
+    label_column: str | None = None
+    id_column: str | None = None
+
+    def among(self, names: Sequence[str], source: str) -> Choice:
+        """Find the columns; names must be there, and be distinct."""
+        repeated = [name for name, times in Counter(names).items() if times > 1]
+        if repeated:
+            raise ValueError(
+                f"{source} has more than one column {repeated[0]!r}"
+                + (f" (and of {len(repeated) - 1} other names)" if repeated[1:] else "")
+                + ". Give each column a name of its own."
+            )
+        position = {name: j for j, name in enumerate(names)}
+
+        def find(name: str, role: str) -> int:
+            if name not in position:
+                raise unknown_column(name, role, names, source)
+            return position[name]
+
+        label = None if self.label_column is None else find(self.label_column, "label_column")
+        ident = None if self.id_column is None else find(self.id_column, "id_column")
+        if self.columns is None:
+            return Choice(None, label, ident)
+        features: dict[int, None] = {}  # in the order asked for, each once
+        for wanted in self.columns:
+            if wanted in position:
+                found = [position[wanted]]
+                if found[0] in (label, ident):
+                    role = "label_column" if found[0] == label else "id_column"
+                    raise ValueError(
+                        f"Column {wanted!r} is asked for both in columns and as {role}."
+                    )
+            else:
+                found = [
+                    j
+                    for j, name in enumerate(names)
+                    if fnmatchcase(name, wanted) and j not in (label, ident)
+                ]
+            if not found:
+                raise unknown_column(wanted, "columns", names, source)
+            features.update(dict.fromkeys(found))
+        if not features:
+            raise ValueError("columns is empty: name at least one column, or pass None for all.")
+        return Choice(list(features), label, ident)
+
+
+def unknown_column(name: str, role: str, names: Sequence[str], source: str) -> ValueError:
+    near = difflib.get_close_matches(name, names, n=1)
+    if not near:  # the same but for capitals is nearer than any distance of letters tells
+        near = [other for other in names if other.lower() == name.lower()]
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return ValueError(f"{source} has no column {name!r} ({role}).{hint} It has: {listed(names)}.")
+
+
+def counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Names for a message; of many the first ones."""
+    text = ", ".join(map(repr, names[:most]))
+    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+
+
+@dataclass
+class Content:
+    """All columns of an input."""
+
+    names: list[str]
+    choice: Choice
+    values: NDArray[np.float64]  # (n, d), for columns of numbers or truth values; NaN: missing
+    kinds: list[Kind]  # MISSING: the column has no value at all
+    #: Columns in which some cells are no numbers: how many, and row and text of the first.
+    strays: dict[int, tuple[int, int, str]] = field(default_factory=dict)
+    #: Cells as they stand in the input, of the columns that are wanted so.
+    as_given: dict[int, Any] = field(default_factory=dict)
+    labels: NDArray[Any] | None = None  # labels that are no column
+    notes: list[str] = field(default_factory=list)
+    #: Whether columns come from a table, where they can be row numbers, or from a matrix.
+    tabular: bool = True
+
+
+def read_number(cell: str, decimal: str = ".") -> float | None:
+    """The number in a cell, None if it holds none; "nan" is none."""
+    if decimal != ".":
+        if "." in cell:
+            return None
+        cell = cell.replace(decimal, ".")
+    try:
+        number = float(cell)
+    except ValueError:
+        return None
+    # Python reads 1_000 as a number; in tables it is a name.
+    return None if "_" in cell or number != number else number
+
+
+def read_cell(cell: str, decimal: str) -> tuple[Kind, float]:
+    number = read_number(cell, decimal)
+    if number is not None:
+        return Kind.NUMBER, number
+    plain = cell.strip().lower()
+    if plain in MISSING:
+        return Kind.MISSING, np.nan
+    if plain in BOOLEAN:
+        return Kind.BOOLEAN, BOOLEAN[plain]
+    return (Kind.DATE if DATE.fullmatch(cell.strip()) else Kind.TEXT), np.nan
+
+
+class Gathered:
+    """Columns of cells, gathered block by block, so that not all text is in memory at once."""
+
+    def __init__(self, names: list[str], choice: Choice, decimal: str = ".") -> None:
+        self.names = names
+        self.choice = choice
+        self._decimal = decimal
+        chosen = range(len(names)) if choice.features is None else choice.features
+        self._read = [j for j in chosen if j not in choice.as_given]
+        self._blocks: list[NDArray[np.float64]] = []
+        self._counts = np.zeros((len(names), len(Kind)), np.int64)
+        self._first: dict[int, tuple[int, str]] = {}
+        self._as_given: dict[int, list[str]] = {j: [] for j in choice.as_given}
+        self._n_rows = 0
+
+    def add(self, rows: Sequence[Sequence[str]]) -> None:
+        """Add rows, each with a cell for every column."""
+        columns = list(zip(*rows, strict=True))
+        block = np.full((len(rows), len(self.names)), np.nan)
+        for j in self._read:
+            block[:, j] = self._numbers(j, columns[j])
+        for j, cells in self._as_given.items():
+            cells.extend(columns[j])
+        self._blocks.append(block)
+        self._n_rows += len(rows)
+
+    def _numbers(self, j: int, cells: tuple[str, ...]) -> NDArray[np.float64]:
+        if self._decimal == ".":
+            try:
+                numbers = np.fromiter(map(float, cells), np.float64, len(cells))
+            except ValueError:
+                pass
+            else:
+                if not np.isnan(numbers).any() and "_" not in "".join(cells):
+                    self._counts[j, Kind.NUMBER] += len(cells)
+                    return numbers
+        # Most columns of text have few different cells.
+        known = {cell: read_cell(cell, self._decimal) for cell in set(cells)}
+        found = [known[cell] for cell in cells]
+        kinds = np.fromiter((kind for kind, _ in found), np.int8, len(cells))
+        self._counts[j] += np.bincount(kinds, minlength=len(Kind))
+        if j not in self._first:
+            strays = np.flatnonzero(kinds >= Kind.BOOLEAN)
+            if len(strays):
+                self._first[j] = (self._n_rows + int(strays[0]), cells[strays[0]])
+        return np.fromiter((number for _, number in found), np.float64, len(cells))
+
+    def content(self) -> Content:
+        values = np.concatenate(self._blocks or [np.empty((0, len(self.names)))])
+        kinds = [kind_of(counts) for counts in self._counts]
+        strays = {
+            j: (int(self._counts[j, Kind.BOOLEAN :].sum()), *first)
+            for j, first in self._first.items()
+            if self._counts[j, Kind.NUMBER]
+        }
+        return Content(self.names, self.choice, values, kinds, strays, dict(self._as_given))
+
+
+def kind_of(counts: NDArray[np.int64]) -> Kind:
+    """The kind of a column with so many cells of each kind."""
+    present = {kind for kind in Kind if counts[kind] and kind != Kind.MISSING}
+    if not present:
+        return Kind.MISSING
+    return present.pop() if len(present) == 1 else Kind.TEXT
+
+
+def gather(
+    rows: Iterable[list[str]], names: list[str], choice: Choice, decimal: str = "."
+) -> Content:
+    """Read all cells of rows, each of which has a cell for every column."""
+    gathered = Gathered(names, choice, decimal)
+    rows = iter(rows)
+    block_size = max(1, BLOCK_CELLS // len(names))
+    while block := list(islice(rows, block_size)):
+        gathered.add(block)
+    return gathered.content()

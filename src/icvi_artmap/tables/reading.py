@@ -1,0 +1,426 @@
+"""Reading a table: which columns hold data, and what to do with missing values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap.tables.content import Content, Kind, Request, counted, listed, read_number
+from icvi_artmap.tables.source import ARFF, ROWS_OF_TEXT, Source, find_source
+
+#: A column in which at least this share of the values are numbers is no column of text: that the
+#: others are not is an error in the table.
+MOSTLY_NUMBERS = 0.9
+
+#: A column that counts up by one in this many rows or more is taken for row numbers.
+COUNTING_ROWS = 10
+
+IDENTIFIERS = frozenset(
+    ["id", "index", "key", "uuid", "guid", "row", "rowid", "unnamed: 0", "__index_level_0__"]
+)
+LABELS = frozenset(["class", "label", "labels", "target", "y", "cluster", "truth", "species"])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Samples read from a file.
+
+    Attributes
+    ----------
+    X : ndarray of float64, shape (n_samples, n_features)
+        The values, in C order.
+    columns : tuple of str
+        The names of the features.
+    ids : list of str or None
+        The cells of ``id_column``.
+    labels : ndarray of shape (n_samples,) or None
+        The label column as given: integers, floats or text.
+    rows : ndarray of int64, shape (n_samples,)
+        For every sample its row in the input, from 0 and without the header.
+    notes : tuple of str
+        What was left out, filled in or noticed, in sentences.
+
+    See Also
+    --------
+    read_table : Reads a table.
+    """
+
+    X: NDArray[np.float64]
+    columns: tuple[str, ...]
+    ids: list[str] | None
+    labels: NDArray[Any] | None
+    rows: NDArray[np.int64]
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        return f"<Table: {self.X.shape[0]} rows, {self.X.shape[1]} columns>"
+
+
+def read_table(
+    source: str | os.PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    label_column: str | None = None,
+    id_column: str | None = None,
+    missing: Literal["refuse", "drop", "mean"] = "refuse",
+    delimiter: str | None = None,
+) -> Table:
+    """Read the numeric columns of a table.
+
+    The suffix says the format: ``.csv``, ``.tsv``, ``.txt``, ``.dat``, ``.data``, ``.arff`` (each
+    also with ``.gz``), ``.parquet`` (needs pyarrow), ``.npy`` and ``.npz``. In text the delimiter
+    (comma, semicolon, tab, ``|`` or white space), the decimal mark and whether there is a header
+    are found out. Text is UTF-8, or UTF-16 with a byte order mark.
+
+    A NPZ file holds an array ``X`` and perhaps labels ``y``, or a single 2-D array, or 1-D arrays,
+    one for every column.
+
+    Parameters
+    ----------
+    source : str or path
+        The file; ``"-"`` reads CSV from standard input.
+    columns : sequence of str, optional
+        The columns to use, by name or by pattern, as in ``["width", "x*"]``. By default all of
+        numbers and truth values, but not those that look like row numbers or identifiers.
+    label_column : str, optional
+        A column of known groups: not part of the data, but kept as ``labels``. In a NPZ file with
+        ``X`` and ``y`` it is ``y``.
+    id_column : str, optional
+        A column of names of the samples, kept as ``ids``.
+    missing : {"refuse", "drop", "mean"}, default="refuse"
+        What to do if values are missing in the columns used: an error, leave out the row, or put
+        in the mean of the column.
+    delimiter : str, optional
+        For text, what separates cells; a blank stands for any white space.
+
+    Returns
+    -------
+    Table
+        The values, with names, labels, ids, row numbers and notes on what was done.
+
+    Raises
+    ------
+    ValueError
+        If the file holds no table of numbers, with the line if there is one to correct.
+
+    See Also
+    --------
+    write_table : Writes columns to a file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from icvi_artmap import read_table
+    >>> path = Path(tempfile.mkdtemp()) / "flowers.csv"
+    >>> _ = path.write_text("name;width;length;kind\\na;1,5;2;x\\nb;1,25;;y\\nc;2;4;x\\n")
+    >>> table = read_table(path, label_column="kind", id_column="name", missing="drop")
+    >>> table.X
+    array([[1.5, 2. ],
+           [2. , 4. ]])
+    >>> table.columns, table.ids, table.labels.tolist(), table.rows.tolist()
+    (('width', 'length'), ['a', 'c'], ['x', 'x'], [0, 2])
+    >>> for note in table.notes:
+    ...     print(note)
+    Commas were read as decimal marks.
+    1 of 3 rows with missing values were left out (column 'length').
+    """
+    if missing not in ("refuse", "drop", "mean"):
+        raise ValueError(f'missing must be "refuse", "drop" or "mean", got {missing!r}.')
+    wanted = [columns] if isinstance(columns, str) else columns
+    request = Request(None if wanted is None else list(wanted), label_column, id_column)
+    found = find_source(source)
+    return _table(_content(found, request, delimiter), found, missing)
+
+
+def column_names(source: str | os.PathLike[str], *, delimiter: str | None = None) -> list[str]:
+    """The names of all columns of a table of text or Parquet, without reading its rows.
+
+    Parameters
+    ----------
+    source : str or path
+        As for `read_table`.
+    delimiter : str, optional
+        As for `read_table`.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from icvi_artmap.tables import column_names
+    >>> path = Path(tempfile.mkdtemp()) / "flowers.csv"
+    >>> _ = path.write_text("width,length\\n1,2\\n")
+    >>> column_names(path)
+    ['width', 'length']
+    """
+    found = find_source(source)
+    if found.suffix == ARFF:
+        from icvi_artmap.tables.arff import arff_names
+
+        return arff_names(found)
+    if found.suffix == ".parquet":
+        from icvi_artmap.tables.parquet import parquet_names
+
+        return parquet_names(found)
+    if found.suffix in ROWS_OF_TEXT:
+        from icvi_artmap.tables.text import find_form
+
+        return find_form(found, delimiter).names
+    return _content(found, Request(), None).names
+
+
+def _content(source: Source, request: Request, delimiter: str | None) -> Content:
+    if source.suffix == ARFF:
+        from icvi_artmap.tables.arff import read_arff
+
+        return read_arff(source, request)
+    if source.suffix == ".parquet":
+        from icvi_artmap.tables.parquet import read_parquet
+
+        return read_parquet(source, request)
+    if source.suffix in (".npy", ".npz"):
+        from icvi_artmap.tables.arrays import read_array
+
+        return read_array(source, request)
+    from icvi_artmap.tables.text import read_rows
+
+    return read_rows(source, request, delimiter)
+
+
+def _table(content: Content, source: Source, missing: str) -> Table:
+    """Choose the columns, treat missing values, and say what was done."""
+    choice, names, notes = content.choice, content.names, list(content.notes)
+    if not len(content.values):
+        raise ValueError(f"{source.name} has no rows.")
+    if choice.features is None:
+        features = _usable(content, source, notes)
+    else:
+        features = choice.features
+        for j in features:
+            _check_asked_for(content, j, source)
+    X = content.values if features == list(range(len(names))) else content.values[:, features]
+    used = [names[j] for j in features]
+
+    _refuse_infinite(X, used, source)
+    rows = np.arange(len(X))
+    absent = np.isnan(X)
+    if absent.any():
+        X, rows = _without_missing(X, absent, used, source, missing, notes)
+    if content.tabular:
+        _remark_labels(X, used, choice.label, notes)
+    constant = [name for name, column in zip(used, X.T, strict=True) if _is_constant(column)]
+    if constant and len(X) > 1:
+        notes.append(f"Constant, which makes no difference to clusters: {_columns_of(constant)}.")
+
+    labels = content.labels
+    if choice.label is not None:
+        labels = _labels(content.as_given[choice.label])
+    ids = None
+    if choice.ident is not None:
+        ids = [str(cell) for cell in np.asarray(content.as_given[choice.ident])[rows]]
+    return Table(
+        np.ascontiguousarray(X),
+        tuple(used),
+        ids,
+        None if labels is None else labels[rows],
+        rows,
+        tuple(notes),
+    )
+
+
+def _usable(content: Content, source: Source, notes: list[str]) -> list[int]:
+    """The columns that hold data, as far as one can tell."""
+    features, identifiers = [], []
+    left_out: dict[Kind, list[str]] = {Kind.TEXT: [], Kind.DATE: [], Kind.MISSING: []}
+    booleans = []
+    for j, name in enumerate(content.names):
+        if j in content.choice.as_given:
+            continue
+        kind = _kind(content, j)
+        if kind in left_out:
+            _refuse_mostly_numbers(content, j, source)
+            left_out[kind].append(name)
+        elif content.tabular and _is_identifier(name, content.values[:, j]):
+            identifiers.append(name)
+        else:
+            features.append(j)
+            if kind == Kind.BOOLEAN:
+                booleans.append(name)
+    if left_out[Kind.TEXT]:
+        notes.append(f"Text, left out: {_columns_of(left_out[Kind.TEXT])}.")
+    if left_out[Kind.DATE]:
+        notes.append(f"Dates or times, left out: {_columns_of(left_out[Kind.DATE])}.")
+    if left_out[Kind.MISSING]:
+        notes.append(f"Without any value, left out: {_columns_of(left_out[Kind.MISSING])}.")
+    if identifiers:
+        notes.append(
+            "Row numbers or identifiers by the look of them, left out: "
+            f"{_columns_of(identifiers)}. To use them, name them in columns."
+        )
+    if booleans:
+        notes.append(f"Truth values, taken as 0 and 1: {_columns_of(booleans)}.")
+    if not features:
+        raise ValueError(
+            f"{source.name} has no column of numbers to use. {' '.join(notes)}".rstrip()
+        )
+    return features
+
+
+def _kind(content: Content, j: int) -> Kind:
+    """The kind of a column; formats that know types have columns of numbers without a number."""
+    values, kind = content.values[:, j], content.kinds[j]
+    if kind == Kind.NUMBER and np.isnan(values[0]) and np.isnan(values).all():
+        return Kind.MISSING
+    return kind
+
+
+def _columns_of(names: list[str]) -> str:
+    return f"{'column' if len(names) == 1 else 'columns'} {listed(names)}"
+
+
+def _is_identifier(name: str, values: NDArray[np.float64]) -> bool:
+    """Whether a column counts the rows, or is called an identifier and has distinct integers."""
+    plain = name.strip().lower()
+    called_so = plain in IDENTIFIERS or plain.endswith(("_id", " id"))
+    counting = len(values) >= COUNTING_ROWS and abs(values[1] - values[0]) == 1
+    if not (called_so or counting) or not np.all(values == np.rint(values)):
+        return False
+    steps = np.diff(values)
+    if len(values) >= COUNTING_ROWS and (np.all(steps == 1) or np.all(steps == -1)):
+        return True
+    return called_so and len(np.unique(values)) == len(values)
+
+
+def _refuse_mostly_numbers(content: Content, j: int, source: Source) -> None:
+    if j not in content.strays:
+        return
+    count, row, cell = content.strays[j]
+    present = count + np.count_nonzero(~np.isnan(content.values[:, j]))
+    if 1 - count / present >= MOSTLY_NUMBERS:
+        raise ValueError(
+            f"Column {content.names[j]!r} of {source.name} holds numbers, but {count} of "
+            f"{present} values are none: the first is {cell!r} in row {row + 1}. Correct them, or "
+            "name the columns to use in columns."
+        )
+
+
+def _check_asked_for(content: Content, j: int, source: Source) -> None:
+    kind, name = _kind(content, j), content.names[j]
+    if kind in (Kind.NUMBER, Kind.BOOLEAN):
+        return
+    what = {
+        Kind.MISSING: "has no values",
+        Kind.DATE: "holds dates or times",
+        Kind.TEXT: "holds text",
+    }
+    where = ""
+    if j in content.strays:
+        _, row, cell = content.strays[j]
+        where = f" ({cell!r} in row {row + 1})"
+    raise ValueError(
+        f"Column {name!r} of {source.name} {what[kind]}{where}; columns of numbers are wanted."
+    )
+
+
+def _first(cells: NDArray[np.bool_], names: list[str]) -> str:
+    """Where the cells are: columns, and the first row."""
+    columns = [names[j] for j in np.flatnonzero(cells.any(axis=0))]
+    return f"{_columns_of(columns)}; first in row {int(np.argmax(cells.any(axis=1))) + 1}"
+
+
+def _refuse_infinite(X: NDArray[np.float64], names: list[str], source: Source) -> None:
+    # A sum is finite only if all terms are: most tables need no more than that.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum()):
+            return
+    infinite = np.isinf(X)
+    if infinite.any():
+        raise ValueError(
+            f"{source.name} has infinite values, or values too large "
+            f"for a float ({_first(infinite, names)}). Correct them or delete these rows."
+        )
+
+
+def _without_missing(
+    X: NDArray[np.float64],
+    absent: NDArray[np.bool_],
+    names: list[str],
+    source: Source,
+    missing: str,
+    notes: list[str],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    count, where = int(np.count_nonzero(absent)), _first(absent, names)
+    in_columns = where.split(";")[0]
+    rows = np.arange(len(X))
+    if missing == "refuse":
+        raise ValueError(
+            f"{source.name} has {counted(count, 'missing value')} ({where}). Try "
+            'missing="drop" (--missing drop), which leaves out such rows, or missing="mean" '
+            "(--missing mean), which puts in the mean of the column."
+        )
+    incomplete = absent.any(axis=1)
+    if missing == "drop":
+        if incomplete.all():
+            raise ValueError(
+                f"In {source.name} every row has a missing value ({where}): nothing is left. Try "
+                'missing="mean" (--missing mean), or name the columns to use in columns.'
+            )
+        notes.append(
+            f"{np.count_nonzero(incomplete)} of {len(X)} rows with missing values were left out "
+            f"({in_columns})."
+        )
+        return X[~incomplete], rows[~incomplete]
+    X = np.where(absent, np.nanmean(X, axis=0), X)
+    notes.append(
+        f"{counted(count, 'missing value')} {'was' if count == 1 else 'were'} replaced by the mean "
+        f"of the column ({in_columns})."
+    )
+    return X, rows
+
+
+def _remark_labels(
+    X: NDArray[np.float64], names: list[str], label: int | None, notes: list[str]
+) -> None:
+    """A column of known groups among the data gives the clusters away."""
+    if label is not None:
+        return
+    for name, values in zip(names, X.T, strict=True):
+        if name.strip().lower() in LABELS and np.all(values == np.rint(values)):
+            distinct = len(np.unique(values))
+            if 1 < distinct <= len(values) // 2:
+                notes.append(
+                    f"Column {name!r} is used as data. If it holds known groups, name it as "
+                    "label_column."
+                )
+
+
+def _is_constant(column: NDArray[np.float64]) -> bool:
+    return bool(column[0] == column[-1] and np.all(column == column[0]))
+
+
+def _labels(cells: Any) -> NDArray[Any]:
+    """Labels as numbers if all are written as numbers."""
+    if isinstance(cells, np.ndarray):
+        return cells
+    try:
+        integers = [int(cell) for cell in cells]
+        if all(str(number) == cell for number, cell in zip(integers, cells, strict=True)):
+            return np.array(integers, np.int64)
+    except (ValueError, OverflowError):
+        pass
+    numbers = [read_number(cell) for cell in cells]
+    if all(number is not None for number in numbers) and any("." in cell for cell in cells):
+        return np.array(numbers, np.float64)
+    return np.array(cells)

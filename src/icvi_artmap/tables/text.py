@@ -1,0 +1,364 @@
+"""Rows of text: CSV and its kin. Delimiter, decimal mark and header are found out.
+
+A table of nothing but numbers is read by NumPy's parser. Any other goes through the csv module,
+cell by cell; what both can read they read alike.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap.tables.content import (
+    MISSING,
+    Content,
+    Kind,
+    Request,
+    counted,
+    gather,
+    read_number,
+)
+from icvi_artmap.tables.source import Source
+
+#: Delimiters to try; of equally good ones the first. A blank stands for any white space.
+DELIMITERS = ("\t", ";", "|", ",", " ")
+DELIMITER_NAMES = {"\\t": "\t", "tab": "\t", "whitespace": " "}
+
+#: Lines from which the form of a table is found out, and how long they may be together.
+SAMPLE_LINES = 200
+SAMPLE_SIZE = 2**20
+#: A line longer than this is taken for something else than a row: 16 MiB.
+LONGEST_LINE = 2**24
+
+#: Files that are not text, by their first bytes, and the suffix they should have.
+SIGNATURES = {
+    b"PAR1": ("a Parquet", ".parquet"),
+    b"PK\x03\x04": ("a zipped (perhaps an Excel or NPZ)", ".npz, or save it as CSV"),
+    b"\x93NUMPY": ("a NumPy", ".npy"),
+    b"\x1f\x8b": ("a gzip", ".csv.gz or the like"),
+    b"\xd0\xcf\x11\xe0": ("an Excel", ".csv after saving it as CSV"),
+}
+
+#: From so many columns on, a first line 0, 1, 2, ... is taken for names even if all is integer.
+COUNTED_NAMES = 4
+
+
+@dataclass(frozen=True)
+class Form:
+    """How rows are written."""
+
+    delimiter: str
+    decimal: str
+    comments: int  # lines to pass over before the header or the first row
+    header: int  # lines of the header, 0 if there is none
+    names: list[str]
+    notes: list[str]
+
+
+def read_rows(source: Source, request: Request, delimiter: str | None) -> Content:
+    """Read a table of text."""
+    form = find_form(source, delimiter)
+    choice = request.among(form.names, source.name)
+    if not choice.as_given:
+        values = _numbers_only(source, form)
+        if values is not None:
+            kinds = [Kind.NUMBER] * len(form.names)
+            return Content(form.names, choice, values, kinds, notes=form.notes)
+    with open_text(source) as file:
+        content = gather(_complete_rows(file, form, source), form.names, choice, form.decimal)
+    content.notes.extend(form.notes)
+    return content
+
+
+@contextmanager
+def open_text(source: Source) -> Iterator[IO[str]]:
+    """Open a source as text; what is no text is said to be none."""
+    with source.whole() as file:
+        start = file.read(4096)
+        file.seek(0)
+        for signature, (what, suffix) in SIGNATURES.items():
+            if start.startswith(signature):
+                raise ValueError(
+                    f"{source.name} is {what} file, not text. Give it the suffix {suffix}."
+                )
+        encoding = "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        if b"\0" in start and encoding != "utf-16":
+            raise ValueError(f"{source.name} is not text: it has bytes of value 0.")
+        try:
+            # The csv module wants to see the ends of lines itself.
+            with io.TextIOWrapper(file, encoding, newline="") as text:
+                yield text
+        except UnicodeDecodeError as error:
+            raise ValueError(_undecodable(source, encoding, error)) from error
+
+
+def _undecodable(source: Source, encoding: str, error: UnicodeDecodeError) -> str:
+    where = source.name
+    if encoding != "utf-16":
+        with source.open() as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    line.decode("utf-8")
+                except UnicodeDecodeError as first:
+                    where, error = f"Line {number} of {source.name}", first
+                    break
+    return (
+        f"{where} is not {encoding.removesuffix('-sig').upper()} text (byte "
+        f"0x{error.object[error.start]:02x}). If it is text in another encoding, save it as UTF-8."
+    )
+
+
+def find_form(source: Source, delimiter: str | None) -> Form:
+    """Find out delimiter, decimal mark and header from the first lines."""
+    given = check_delimiter(delimiter)
+    if given is None and source.suffix == ".tsv":
+        given = "\t"
+    comments, last_comment = 0, ""
+    lines: list[str] = []
+    with open_text(source) as file:
+        size, whole = 0, False
+        while len(lines) < SAMPLE_LINES and size < SAMPLE_SIZE:
+            line = file.readline(LONGEST_LINE)
+            if len(line) == LONGEST_LINE:
+                raise ValueError(
+                    f"Line {comments + len(lines) + 1} of {source.name} has more than "
+                    f"{LONGEST_LINE} characters: this is no table."
+                )
+            if not line:
+                whole = True
+                break
+            if not lines and (not line.strip() or line[0] in "#%"):
+                comments += 1
+                last_comment = line if line.strip() else last_comment
+                continue
+            lines.append(line)
+            size += len(line)
+    if not lines and not last_comment:
+        raise ValueError(f"{source.name} is empty.")
+
+    try:
+        mark, decimal, rows = _best_delimiter(lines or [last_comment], given)
+    except csv.Error as error:
+        raise ValueError(
+            f"The first lines of {source.name} cannot be split into cells: {error}. Are quotes "
+            "closed?"
+        ) from error
+    if not whole and len(rows) > 1:
+        rows.pop()  # a cell in quotes may go on in the next line
+    first = rows[0] if rows else []
+    commented = _split_comment(last_comment, mark)
+    if lines and _is_header(first, rows[1:], decimal):
+        names, header = first, _lines_of_first_row(lines, mark)
+    elif commented and (not lines or len(commented) == len(first)):
+        names, header = commented, 0
+    else:
+        names, header = [], 0
+    if not lines or (header and whole and len(rows) == 1):
+        raise ValueError(f"{source.name} has a header but no rows.")
+    notes = ["Commas were read as decimal marks."] if decimal == "," else []
+    if not names:
+        notes.append("There is no header; the columns are called x1, x2 and so on.")
+    names = name_columns(names, len(first))
+    if header and any(read_number(name) is not None for name in names):
+        shown = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+        notes.append(f"The first line was taken as names of the columns: {shown}.")
+    return Form(mark, decimal, comments, header, names, notes)
+
+
+def check_delimiter(delimiter: str | None) -> str | None:
+    if delimiter is None:
+        return None
+    mark = DELIMITER_NAMES.get(delimiter, delimiter) if isinstance(delimiter, str) else ""
+    if len(mark) != 1 or mark in "\"'\r\n" or mark.isalnum():
+        raise ValueError(
+            "delimiter must be one character (not a letter, digit or quote), a blank for any white "
+            f"space, or None to find it out; got {delimiter!r}."
+        )
+    return mark
+
+
+def name_columns(names: list[str], width: int) -> list[str]:
+    """Names without white space around; a column without one is called as pandas does."""
+    if not names:
+        return [f"x{j + 1}" for j in range(width)]
+    return [name.strip() or f"Unnamed: {j}" for j, name in enumerate(names)]
+
+
+def split_rows(lines: Iterable[str], delimiter: str, *, strict: bool) -> Iterator[list[str]]:
+    """What csv.reader makes of lines; with any white space as delimiter if that is a blank."""
+    if delimiter == " ":
+        lines = (line.strip().replace("\t", " ") for line in lines)
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
+
+
+def _best_delimiter(lines: list[str], given: str | None) -> tuple[str, str, list[list[str]]]:
+    """The delimiter with which most rows have equally many cells, and most cells are numbers."""
+    failed = csv.Error()
+    best: tuple[tuple[float, float], str, str, list[list[str]]] | None = None
+    for mark in DELIMITERS if given is None else (given,):
+        try:
+            rows = [row for row in split_rows(lines, mark, strict=False) if row]
+        except csv.Error as error:
+            failed = error
+            continue
+        lengths = [len(row) for row in rows]
+        usual = max(set(lengths), key=lambda n: (lengths.count(n), n), default=0)
+        cells = [cell for row in rows[1:] or rows for cell in row]
+        decimal = "."
+        if mark != ",":
+            with_comma = sum(
+                "," in cell and read_number(cell, ",") is not None and "_" not in cell
+                for cell in cells
+            )
+            with_point = sum("." in cell and read_number(cell) is not None for cell in cells)
+            decimal = "," if with_comma > with_point else "."
+        numbers = sum(read_number(cell, decimal) is not None for cell in cells)
+        agreeing = lengths.count(usual) / max(1, len(rows)) if usual > 1 else 0.0
+        merit = (agreeing * numbers / max(1, len(cells)), agreeing)
+        if best is None or merit > best[0]:
+            best = merit, mark, decimal, rows
+    if best is None:
+        raise failed
+    (_, agreeing), mark, decimal, rows = best
+    if agreeing == 0.0 and given is None:
+        mark, decimal = _delimiter_of_numbers(lines[0]), "."
+        rows = [row for row in split_rows(lines, mark, strict=False) if row]
+    return mark, decimal, rows
+
+
+def _delimiter_of_numbers(line: str) -> str:
+    """For what looks like one column: if its first line has several numbers, rows are missing
+    values rather than this being a name; otherwise any delimiter will do."""
+    for mark in DELIMITERS:
+        cells = next(split_rows([line], mark, strict=False), [])
+        if len(cells) > 1 and all(read_number(cell) is not None for cell in cells):
+            return mark
+    return ","
+
+
+def _lines_of_first_row(lines: list[str], delimiter: str) -> int:
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    next(reader)
+    return reader.line_num
+
+
+def _split_comment(line: str, delimiter: str) -> list[str]:
+    """The cells of a comment that may hold the names of columns; none if it does not."""
+    text = line.lstrip("#% \t").strip()
+    cells = next(split_rows([text], delimiter, strict=False), []) if text else []
+    return [] if any(read_number(cell) is not None for cell in cells) else cells
+
+
+def _is_header(first: list[str], below: list[list[str]], decimal: str) -> bool:
+    """Whether the first row holds names: no numbers, or numbers that count the columns."""
+    numbers = [cell for cell in first if read_number(cell, decimal) is not None]
+    text = [cell for cell in first if read_number(cell, decimal) is None]
+    if not numbers:
+        # Missing values are no names, but a table written with its index has none for that.
+        named = any(cell.strip().lower() not in MISSING for cell in text)
+        return named and not (below and _recur(first, below, all))
+    if not below or not all(cell.strip().isdigit() for cell in numbers):
+        return False
+    counted = [int(cell) for cell in numbers]
+    if counted != list(range(counted[0], counted[0] + len(counted))):
+        return False
+    if not text:
+        return counted[0] in (0, 1) and (
+            len(counted) >= COUNTED_NAMES or _decimals_everywhere(below)
+        )
+    if [cell.strip() for cell in text] == [""] and first[0] == text[0]:
+        return len(counted) > 1 or (counted == [0] and below[0][0].strip() == "0")
+    if len(counted) == 1 or any(cell.strip().lower() in MISSING for cell in text):
+        return False
+    names = [cell if cell in text else "" for cell in first]
+    return len(set(first)) == len(first) and not _recur(names, below, any)
+
+
+def _recur(
+    names: list[str], rows: list[list[str]], quantifier: Callable[[Iterable[bool]], bool]
+) -> bool:
+    """Whether any or all of the names are found again below, each in its own column."""
+    return quantifier(
+        any(row[j] == name for row in rows if j < len(row)) for j, name in enumerate(names) if name
+    )
+
+
+def _decimals_everywhere(rows: list[list[str]]) -> bool:
+    """Whether every column has a number that is not written as an integer."""
+    return all(
+        any(not cell.strip().lstrip("+-").isdigit() for cell in column)
+        for column in zip(*rows, strict=False)
+    )
+
+
+def _complete_rows(file: IO[str], form: Form, source: Source) -> Iterator[list[str]]:
+    """The rows of a table; one with too few or too many cells is an error."""
+    for _ in range(form.comments):
+        file.readline()
+    # csv.reader counts the lines, but not those of the wrapper for white space.
+    count = _Count()
+    reader = split_rows(count.lines(file), form.delimiter, strict=True)
+    width = len(form.names)
+    skip = form.header > 0
+    while True:
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise ValueError(
+                f"Line {form.comments + count.number} of {source.name} cannot be split into cells: "
+                f"{error}. Are its quotes closed?"
+            ) from error
+        if row is None:
+            return
+        if skip:
+            skip = False
+        elif len(row) == width:
+            yield row
+        elif row and not (len(row) == 1 and not row[0].strip()):
+            line, first = form.comments + count.number, "header" if form.header else "first row"
+            raise ValueError(
+                f"Line {line} of {source.name} has {counted(len(row), 'value')}, but the {first} "
+                f"has {width} (delimiter: {_named(form.delimiter)}). Correct the line, or give the "
+                "delimiter."
+            )
+
+
+class _Count:
+    """Counts the lines that have been taken."""
+
+    number = 0
+
+    def lines(self, file: IO[str]) -> Iterator[str]:
+        for line in file:
+            self.number += 1
+            yield line
+
+
+def _named(delimiter: str) -> str:
+    return {"\t": "tab", " ": "white space"}.get(delimiter, repr(delimiter))
+
+
+def _numbers_only(source: Source, form: Form) -> NDArray[np.float64] | None:
+    """The values of a table of nothing but numbers; None if it is not one."""
+    with open_text(source) as file:
+        lines: Iterator[str] = islice(file, form.comments + form.header, None)
+        if form.decimal != ".":
+            # A point would be no decimal mark: such cells are for the careful reader.
+            lines = (line.replace(".", "?").replace(form.decimal, ".") for line in lines)
+        first = next((line for line in lines if line.strip()), None)
+        if first is None:
+            return None
+        delimiter = None if form.delimiter == " " else form.delimiter
+        try:
+            values = np.loadtxt(chain([first], lines), delimiter=delimiter, comments=None, ndmin=2)
+        except ValueError:
+            return None
+    return values if values.shape[1] == len(form.names) and len(values) else None
