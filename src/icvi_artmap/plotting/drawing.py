@@ -80,7 +80,8 @@ def counted(n: int, noun: str) -> str:
 
 
 def set_title(ax: Any, text: str) -> None:
-    ax.set_title(text, loc="left", fontsize="medium")
+    """In the place where a title of the user's, set later, takes its place."""
+    ax.set_title(text, fontsize="medium")
 
 
 # --- samples and boxes ---------------------------------------------------------------------------
@@ -115,7 +116,8 @@ def draw_points(
 def positions(labels: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.int64]:
     """Position of every label among the labels of clusters, each of which is there once."""
     if not (known := np.isin(labels, clusters)).all():
-        raise ValueError(f"Label {labels[~known][0]!r} is not among the clusters {clusters!r}.")
+        unknown = labels[~known][:1].tolist()[0]
+        raise ValueError(f"Label {unknown!r} is not among the clusters {clusters.tolist()}.")
     order = np.argsort(clusters, kind="stable")
     return order[np.searchsorted(clusters, labels, sorter=order)]
 

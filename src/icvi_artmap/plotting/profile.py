@@ -182,7 +182,7 @@ class ProfileDisplay:
                 f"{len(shown)} of {text} shown\n"
                 f"others: at most {rest:.0%} of the variance between clusters"
             )
-        ax.set_title(text, loc="left", fontsize="small")
+        drawing.set_title(ax, text)
         ax.figure.colorbar(
             self.im_,
             ax=ax,
