@@ -57,6 +57,15 @@ class Vigilances(NamedTuple):
         return self.least_a <= rho_a <= self.most_a and self.above_ab < rho_ab <= self.most_ab
 
 
+class Epoch(NamedTuple):
+    """What there was at the end of an epoch, and what its end did."""
+
+    n_clusters: int
+    n_categories: int
+    merges: int
+    splits: int
+
+
 @dataclass
 class FitResult:
     """What a run leaves behind, samples in their original order, boxes scaled."""
@@ -69,9 +78,13 @@ class FitResult:
     score: float
     history: list[float]  #: scores at the start, at every epoch's end and while refining
     trace: NDArray[np.float64] | None  #: scores after every presentation
-    n_epochs: int
+    epochs: list[Epoch]
     converged: bool
     vigilances: Vigilances
+
+    @property
+    def n_epochs(self) -> int:
+        return len(self.epochs)
 
 
 def as_seen_by(index: Index, data: Data) -> Data:
@@ -114,9 +127,8 @@ def fit(
         state = batch_state(index, state, data, labels, network.members.category)
     history, traces = [index.score(state)], []
     # Training
-    converged, epoch, boxes, pace = False, 0, box_rows(network), Pace()
-    while epoch < max_epochs and not converged:
-        epoch += 1
+    converged, epochs, boxes, pace = False, list[Epoch](), box_rows(network), Pace()
+    while len(epochs) < max_epochs and not converged:
         values = np.empty(len(labels) if trace else 0)
         network, _ = present_all(
             index, data, network, labels, state, parameters, pace, trace=values
@@ -127,13 +139,14 @@ def fit(
         history.append(index.score(state))
         traces.append(values)
         boxes_before, boxes = boxes, box_rows(network)
+        epochs.append(Epoch(int(state.moments.size[0]), len(boxes), merges, splits))
         converged = np.array_equal(boxes_before, boxes) or (
-            epoch > 1 and _unchanged(history[-2], history[-1], tol)
+            len(epochs) > 1 and _unchanged(history[-2], history[-1], tol)
         )
         if report is not None:
             report(
-                f"epoch {epoch}: {index.name} = {index.value(history[-1]):.6g}, "
-                f"{state.moments.size[0]} clusters, {len(boxes)} categories, "
+                f"epoch {len(epochs)}: {index.name} = {index.value(history[-1]):.6g}, "
+                f"{epochs[-1].n_clusters} clusters, {epochs[-1].n_categories} categories, "
                 f"{merges} merges, {splits} splits"
             )
     reach = network.reach
@@ -156,7 +169,7 @@ def fit(
         score=history[-1],
         history=history,
         trace=np.concatenate(traces) if trace else None,
-        n_epochs=epoch,
+        epochs=epochs,
         converged=bool(converged),
         vigilances=Vigilances(
             parameters.rho_a, float(reach[RHO_A]), float(reach[BELOW_AB]), float(reach[RHO_AB])

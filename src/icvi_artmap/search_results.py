@@ -126,7 +126,7 @@ class SearchResults:
     def plot(
         self, ax: Any = None, *, index: str | None = None, n_clusters: int | None = None
     ) -> Any:
-        """Draw the index over the two vigilances; of several starts the best value counts.
+        """Draw the index over the two vigilances, as :class:`SearchDisplay` does.
 
         Parameters
         ----------
@@ -141,38 +141,10 @@ class SearchResults:
         -------
         matplotlib Axes
         """
-        name = self._known_index(index)
-        if n_clusters is None:
-            n_clusters = int(self.n_clusters[self.best(name)])
-        best = self.best(name, n_clusters)
-        direction = self.directions[name]
-        chosen = self._chosen(name, n_clusters)
-        rows, row = np.unique(self.rho_ab[chosen], return_inverse=True)
-        columns, column = np.unique(self.rho_a[chosen], return_inverse=True)
-        score = np.full((len(rows), len(columns)), -np.inf)
-        np.maximum.at(score, (row, column), direction * self.index_value[chosen])
-        value = np.ma.masked_invalid(direction * score)  # an infinity has no colour
+        from icvi_artmap.plotting.search import SearchDisplay
 
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            width, height = 2.4 + 0.34 * len(columns), 1.6 + 0.34 * len(rows)
-            ax = plt.figure(figsize=(width, height), layout="constrained").subplots()
-        # Better is brighter, whichever way the index goes.
-        picture = ax.imshow(
-            value, cmap="viridis" if direction > 0 else "viridis_r", origin="lower", aspect="auto"
-        )
-        ax.set_facecolor("lightgrey")
-        at = (np.searchsorted(columns, self.rho_a[best]), np.searchsorted(rows, self.rho_ab[best]))
-        ax.plot(*at, "*", color="red", markeredgecolor="white", markersize=14)
-        ax.set_xticks(range(len(columns)), [f"{v:.4g}" for v in columns], rotation=90)
-        ax.set_yticks(range(len(rows)), [f"{v:.4g}" for v in rows])
-        ax.set_xlabel(r"$\rho_a$")
-        ax.set_ylabel(r"$\rho_{ab}$")
-        ax.set_title(f"{name}, {n_clusters} clusters: best {self.index_value[best]:.6g}")
-        arrow = "greater is better" if direction > 0 else "smaller is better"
-        ax.figure.colorbar(picture, ax=ax, label=f"{name} ({arrow})")
-        return ax
+        display = SearchDisplay.from_results(self, index=index, n_clusters=n_clusters)
+        return display.plot(ax).ax_
 
     def _known_index(self, index: str | None) -> str:
         if index is None:

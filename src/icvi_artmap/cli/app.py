@@ -13,6 +13,7 @@ import typer
 
 from icvi_artmap import __version__
 from icvi_artmap.cli.info import info
+from icvi_artmap.cli.reproduce import reproduce
 
 WRONG = 2
 INTERRUPTED = 130
@@ -27,6 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(info)
+app.command()(reproduce)
 
 
 def _print_version(wanted: bool) -> None:
