@@ -259,6 +259,26 @@ def test_a_part_of_many_samples_is_drawn_and_the_title_says_so() -> None:
     assert sum(display.sizes) == 100_000
 
 
+def test_samples_that_are_drawn_keep_their_clusters(
+    X: NDArray[np.float64], model: ICVIARTMAP
+) -> None:
+    cluster = {tuple(x): label for x, label in zip(X[:, :2], model.labels_, strict=True)}
+    options: dict[str, Any] = {"projection": (0, 1), "max_points": 60}
+    boxes = CategoryDisplay.from_estimator(model, X, max_points=60)
+    for points, labels in (
+        *(
+            (display.points, display.labels)
+            for display in (
+                PartitionDisplay.from_estimator(model, X, **options),
+                PartitionDisplay.from_labels(X, model.labels_, **options),
+            )
+        ),
+        (boxes.points, boxes.point_labels),
+    ):
+        assert len(points) == 60
+        assert [cluster[tuple(point)] for point in points] == labels.tolist()
+
+
 def test_many_clusters_are_named_in_the_picture() -> None:
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(40), 20)

@@ -136,6 +136,7 @@ class IndexTraceDisplay:
             This display, with ``ax_`` and ``figure_``.
         """
         from matplotlib.markers import CARETDOWN, CARETUP
+        from matplotlib.ticker import MaxNLocator
 
         ax = drawing.axes(ax, (8.4, 4.4))
         n_epochs = len(self.merges)
@@ -171,7 +172,7 @@ class IndexTraceDisplay:
         ax.set_xlabel("presentations of samples")
         ax.set_ylabel(drawing.index_label(self.index_name, self.direction))
         ax.xaxis.set_major_formatter("{x:,.0f}")
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         first, last = drawing.number(self.history[0]), drawing.number(self.history[-1])
         drawing.set_title(ax, f"{drawing.counted(n_epochs, 'epoch')}: from {first} to {last}")
         ax.margins(x=0.02)

@@ -109,6 +109,8 @@ class SelectionDisplay:
         SelectionDisplay
             This display, with ``ax_`` and ``figure_``.
         """
+        from matplotlib.ticker import MaxNLocator
+
         ax = drawing.axes(ax, (7.2, 4.0))
         shown = np.where(np.isfinite(self.criterion), self.criterion, np.nan)
         ax.plot(self.k, shown, "o-", color=COLOURS[0], markersize=4, linewidth=1.2)
@@ -126,7 +128,7 @@ class SelectionDisplay:
         drawing.beside(ax, handles, names)
         ax.set_xlabel("number of clusters k")
         ax.set_ylabel(f"{drawing.written(self.rule, drawing.LEGEND_LETTERS)} (least wins)")
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.grid(axis="y", color="0.92")
         ax.set_axisbelow(True)
         self.ax_, self.figure_ = ax, ax.figure
