@@ -137,7 +137,7 @@ def _reading(table: ResultTable) -> list[str]:
 
 _OF_OUR_OWN = {
     TEN_STARTS: f"{TEN_STARTS}: the same grid from {protocol.STARTS} k-means starts, not one.",
-    REFINED: f"{REFINED}: the defaults of this library, no grid, the best of {protocol.STARTS} "
+    REFINED: f"{REFINED}: the defaults of this library, no grid, the best of several "
     "starts by the index alone.",
 }
 

@@ -29,7 +29,7 @@ MARKS = {
 
 
 def _equal(ours: float, printed: float) -> bool:
-    return round(ours, DECIMALS) == printed
+    return round(ours, DECIMALS) == round(printed, DECIMALS)
 
 
 class Cell(NamedTuple):
