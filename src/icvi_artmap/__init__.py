@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from icvi_artmap.estimator import ICVIARTMAP
     from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
+    from icvi_artmap.model_file import ModelFileError
     from icvi_artmap.ordering import VATDisplay, ivat, vat
+    from icvi_artmap.persistence import load, save
     from icvi_artmap.prediction import index_value
     from icvi_artmap.search import ICVIARTMAPSearch
 
@@ -26,11 +28,14 @@ _HOMES = {
     "FuzzyART": "icvi_artmap.art_estimators",
     "FuzzyARTMAP": "icvi_artmap.art_estimators",
     "ICVIARTMAPSearch": "icvi_artmap.search",
+    "ModelFileError": "icvi_artmap.model_file",
     "VATDisplay": "icvi_artmap.ordering",
     "custom_index": "icvi_artmap.indices.custom",
     "explain": "icvi_artmap.explanation",
     "index_value": "icvi_artmap.prediction",
     "ivat": "icvi_artmap.ordering",
+    "load": "icvi_artmap.persistence",
+    "save": "icvi_artmap.persistence",
     "vat": "icvi_artmap.ordering",
 }
 
@@ -42,11 +47,14 @@ __all__ = [
     "FuzzyART",
     "FuzzyARTMAP",
     "ICVIARTMAPSearch",
+    "ModelFileError",
     "VATDisplay",
     "custom_index",
     "explain",
     "index_value",
     "ivat",
+    "load",
+    "save",
     "vat",
 ]
 

@@ -172,7 +172,14 @@ def select(
             part = Partition(index, seen, labels, winner.k, winner.k)
             labels = optimise.joined(part, data)
     single = least > 1 and path[0].criterion < winner.criterion
-    return _selection(index, rated, winner, single), labels
+    found = make_selection(
+        index,
+        np.array([point.k for point in rated]),
+        np.array([point.criterion for point in rated]),
+        np.array([index.value(point.score) for point in rated]),
+        single,
+    )
+    return found, labels
 
 
 @dataclass
@@ -224,17 +231,25 @@ def _criterion(partition: Partition) -> float:
     return penalised(partition) if isinstance(partition.state, NIState) else -partition.score()
 
 
-def _selection(index: Index, rated: list[_Point], winner: _Point, single: bool) -> Selection:
-    others = [point.criterion for point in rated if point is not winner]
-    margin = min(others) - winner.criterion if others else np.inf
+def make_selection(
+    index: Index,
+    k: NDArray[np.int64],
+    criterion: NDArray[np.float64],
+    index_values: NDArray[np.float64],
+    single: bool,
+) -> Selection:
+    """The choice that follows from the criterion; the first of equals."""
+    winner = int(criterion.argmin())
+    least, others = float(criterion[winner]), np.delete(criterion, winner)
+    margin = float(others.min(initial=np.inf)) - least
     penalty = index.name == "NI"
-    enough = CLEAR if penalty else CLEAR_PART * abs(winner.criterion)
+    enough = CLEAR if penalty else CLEAR_PART * abs(least)
     return Selection(
-        n_clusters=winner.k,
-        k=np.array([point.k for point in rated]),
-        criterion=np.array([point.criterion for point in rated]),
-        index_values=np.array([index.value(point.score) for point in rated]),
-        margin=float(margin),
+        n_clusters=int(k[winner]),
+        k=k,
+        criterion=criterion,
+        index_values=index_values,
+        margin=margin,
         clear=bool(margin >= enough),
         rule="penalised NI" if penalty else f"{'-' if index.direction > 0 else ''}{index.name}",
         single=bool(single),
