@@ -2,7 +2,7 @@
 
 The fuzz runs over 3,000 altered files. For more of them:
 
-    ICVI_ARTMAP_FUZZ=20000 python -m pytest tests/test_persistence.py -k fuzz
+    ICVI_ARTMAP_FUZZ=20000 python -m pytest tests/test_persistence.py -k test_fuzz
 """
 
 from __future__ import annotations
@@ -316,7 +316,7 @@ def test_large_files_have_other_records(tmp_path: Path, monkeypatch: pytest.Monk
     at = len(content) - 98
     for change in (b"\xff" * 8, b"\0" * 8):
         path.write_bytes(content[: at + 40] + change + content[at + 48 :])
-        with pytest.raises(ModelFileError, match="table of contents|not in it"):
+        with pytest.raises(ModelFileError, match=r"table of contents|not in it"):
             load(path)
 
 

@@ -9,16 +9,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from icvi_artmap import adding, fitting, prediction, selection
+from icvi_artmap import adding, fitting, notebook, prediction, selection
 from icvi_artmap import moments as mom
 from icvi_artmap.engine import Parameters
 from icvi_artmap.indices.contract import Index
@@ -39,7 +34,9 @@ ONE_CLUSTER = (
 )
 
 
-class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class ICVIARTMAP(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, notebook.SummarisedEstimator
+):
     """Clustering in which a cluster validity index decides every step (iCVI-ARTMAP).
 
     A fuzzy ARTMAP network is taught, sample by sample, the cluster that makes the index of the
@@ -419,6 +416,34 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self._moments = moments
         self._scaling = scaling
         self._boxes = result.boxes
+
+    def _summary(self) -> notebook.Summary | None:
+        if not hasattr(self, "_index"):
+            return None
+        better = "greater" if self._index.direction > 0 else "smaller"
+        facts = {
+            "Clusters": f"{self.n_clusters_} (n_clusters={self.n_clusters!r})",
+            f"Index {self._index.name}": f"{self.index_value_:.6g} ({better} is better)",
+            "Epochs": f"{self.n_iter_} ({'converged' if self.converged_ else 'not converged'})",
+            "Categories": f"{len(self.categories_):,}",
+            "Samples, features": f"{len(self.labels_):,}, {self.n_features_in_:,}",
+        }
+        if hasattr(self, "selection_"):
+            chosen = self.selection_
+            facts["Chosen"] = (
+                f"k = {chosen.n_clusters} of {chosen.k[0]} to {chosen.k[-1]} by {chosen.rule}, "
+                f"{'a clear choice' if chosen.clear else 'not a clear choice'} "
+                f"(margin {chosen.margin:.3g})"
+            )
+        names = getattr(self, "feature_names_in_", None)
+        means, left_out = notebook.centres(self.cluster_centers_, names)
+        predicted = np.bincount(self.category_labels_, minlength=self.n_clusters_)
+        columns = {
+            **notebook.sizes(self.labels_, self.n_clusters_),
+            "categories": [f"{n:,}" for n in predicted],
+            **means,
+        }
+        return notebook.Summary(facts, "cluster", range(self.n_clusters_), columns, left_out)
 
     def _refines(self, index: Index) -> bool:
         if self._wanted() == (1, 1):
