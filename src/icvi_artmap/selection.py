@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap import optimise
+from icvi_artmap.callbacks import UNWATCHED, Watch
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.ni import NIState
 from icvi_artmap.optimise import Labels, Outlook, Partition
@@ -149,17 +150,18 @@ def select(
     most: int | None,
     rng: np.random.RandomState,
     report: Callable[[str], None] | None = None,
+    watch: Watch = UNWATCHED,
 ) -> tuple[Selection, Labels]:
     """Choose a number of clusters between ``least`` and ``most`` (None: where it gets worse).
 
     Returns also the cluster of every sample for that number. More samples than needed to tell are
-    represented by a part of them.
+    represented by a part of them. ``watch`` is told of every number tried.
     """
     with one_thread():
         seen = data
         if len(data.table) > (many := optimise.enough(data, most or ROOM)):
             seen = data.take(np.sort(rng.permutation(len(data.table))[:many]))
-        path = list(_path(index, seen, most, rng, report))
+        path = list(_path(index, seen, most, rng, report, watch))
         rated = [point for point in path if point.k >= least]
         if not rated:
             raise ValueError(
@@ -198,6 +200,7 @@ def _path(
     most: int | None,
     rng: np.random.RandomState,
     report: Callable[[str], None] | None,
+    watch: Watch,
 ) -> Iterator[_Point]:
     """Partitions into 1, 2, ... clusters, each grown from the one before."""
     labels = np.zeros(len(data.table), np.int64)
@@ -208,12 +211,14 @@ def _path(
     best, best_k = np.inf, 1
     while True:
         k = partition.k
+        watch.begin("partition")
         if k > 1:
             optimise.improve(outlook)
         criterion = _criterion(partition)
         yield _Point(k, criterion, partition.score(), labels.copy())
         if report is not None:
             report(f"k = {k}: criterion {criterion:.6g}")
+        watch.end()
         if criterion < best:
             best, best_k = criterion, k
         waited = most is None and k - best_k >= max(PATIENCE, PATIENCE_PART * best_k)
