@@ -8,6 +8,7 @@ The fuzz runs over 3,000 altered files. For more of them:
 from __future__ import annotations
 
 import copy
+import doctest
 import hashlib
 import io
 import json
@@ -318,6 +319,14 @@ def test_large_files_have_other_records(tmp_path: Path, monkeypatch: pytest.Monk
         path.write_bytes(content[: at + 40] + change + content[at + 48 :])
         with pytest.raises(ModelFileError, match=r"table of contents|not in it"):
             load(path)
+
+
+def test_the_documentation() -> None:
+    page = Path(__file__).resolve().parents[1] / "docs" / "models.md"
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=options)
+    assert tried > 10
+    assert failed == 0
 
 
 # --- an index of one's own -----------------------------------------------------------------------
