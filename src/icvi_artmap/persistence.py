@@ -49,6 +49,8 @@ __all__ = ["ModelFileError", "load", "save"]
 ROUNDING = 1e-9
 #: Standardised data are of the order of 1: the squares of their moments must not overflow.
 LARGEST_MOMENT = 1e100
+#: Rounding of a scatter matrix, as a part of its trace and of 1.
+SCATTER_ROUNDING = 1e-9
 #: Samples, counted as integers but used as floats.
 MOST_SAMPLES = 1 << 53
 #: A cluster has a category, or lost it to another: k is of the order of the categories. Without
@@ -611,9 +613,20 @@ def _take_moments(contents: Contents, index: Index, held: NDArray[np.int64], d: 
     check_between("moments.compactness", moments.compactness, 0.0, LARGEST_MOMENT)
     check_between("moments.scatter", moments.scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
     check_between("moments.drift", moments.drift, 0.0, LARGEST_MOMENT)
-    diagonal = moments.scatter[:, np.arange(side), np.arange(side)]
-    check_between("diagonal of moments.scatter", diagonal, 0.0, LARGEST_MOMENT)
+    for i in range(k if side else 0):
+        _check_scatter(moments.scatter[i], i)
     return moments
+
+
+def _check_scatter(upper: NDArray[np.float64], i: int) -> None:
+    """No variance is negative, in whatever direction."""
+    diagonal = np.arange(len(upper))
+    whole = np.triu(upper) + np.triu(upper, 1).T
+    whole[diagonal, diagonal] += SCATTER_ROUNDING * (1.0 + abs(np.trace(whole)))
+    try:
+        np.linalg.cholesky(whole)
+    except np.linalg.LinAlgError:
+        raise ContentError(f"'moments.scatter' of cluster {i} has a negative variance") from None
 
 
 def _take_path(
