@@ -4,7 +4,7 @@ The fuzz runs over 3,000 altered files. For more of them:
 
     ICVI_ARTMAP_FUZZ=20000 python -m pytest tests/test_persistence.py -k test_fuzz
 
-With NUMBA_DISABLE_JIT=1 as well, kernels are plain Python, where a position out of range is an error.
+With NUMBA_DISABLE_JIT=1 as well, kernels are plain Python: a position out of range is an error.
 """
 
 from __future__ import annotations
