@@ -58,6 +58,8 @@ MOST_SAMPLES = 1 << 53
 ANY_CLUSTERS, CLUSTERS_PER_CATEGORY = 1000, 8
 #: Letters of all classes, each as long as the longest: an array of strings takes that much.
 MOST_LETTERS = 1 << 22
+#: Letters of the estimator's own message about a parameter, which may have any length.
+LONGEST_REASON = 300
 #: Seeds that NumPy takes.
 SEEDS = 1 << 32
 
@@ -473,8 +475,10 @@ def _read_index(stored: Any, index: Index | None) -> Index:
             )
         try:
             return get_index(stored)
-        except ValueError as error:
-            raise ContentError(str(error).rstrip(".")) from None
+        except ValueError:
+            raise ContentError(
+                f"its index is {shortened(stored)}, and known are {', '.join(INDICES)}"
+            ) from None
     if _keys(stored) != {"own", "direction", "needs_scatter"} or not isinstance(stored["own"], str):
         raise ContentError(f"its parameter index is {shortened(stored)}")
     wanted = (stored["own"], stored["direction"], stored["needs_scatter"])
@@ -514,7 +518,8 @@ def _check_parameters(model: Any) -> None:
             else:
                 model._find_ranges(np.zeros((1, model.n_features_in_)))
     except (TypeError, ValueError, OverflowError) as error:
-        raise ContentError(f"its parameters are not valid ({error})") from None
+        reason = str(error)[:LONGEST_REASON]
+        raise ContentError(f"its parameters are not valid ({reason})") from None
 
 
 # --- ICVIARTMAP ----------------------------------------------------------------------------------
