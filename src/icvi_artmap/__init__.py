@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from icvi_artmap.indices.custom import custom_index
     from icvi_artmap.ordering import VATDisplay, ivat, vat
     from icvi_artmap.prediction import index_value
+    from icvi_artmap.report.writing import write_report
     from icvi_artmap.search import ICVIARTMAPSearch
 
 __version__ = "0.1.0"
@@ -32,6 +33,7 @@ _HOMES = {
     "index_value": "icvi_artmap.prediction",
     "ivat": "icvi_artmap.ordering",
     "vat": "icvi_artmap.ordering",
+    "write_report": "icvi_artmap.report",
 }
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "index_value",
     "ivat",
     "vat",
+    "write_report",
 ]
 
 
