@@ -360,6 +360,13 @@ def test_readings_of_a_comparison(
     )
 
 
+def test_readings_of_equal_sizes() -> None:
+    X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    model = ICVIARTMAP(2, index="CH", random_state=0).fit(X)
+    said = [s.text for s in reading.readings(model, None, None, None)]
+    assert said == ["The 4 rows fall into 2 clusters, with 2 rows each."]
+
+
 def test_what_sets_a_cluster_apart() -> None:
     X = np.array([[0.0, 1, 5], [1, 2, 5], [2, 1, 5], [50, 1, 5], [51, 2, 5], [52, 1, 5]])
     model = ICVIARTMAP(2, index="CH", init=X[[1, 4]], refine=False).fit(X)

@@ -63,12 +63,15 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
         yield Sentence("beware", f"All {total:,} rows are in one cluster: nothing was separated.")
         return
     largest, smallest = int(n.argmax()), int(n.argmin())
-    yield Sentence(
-        "plain",
-        f"The {total:,} rows fall into {k} clusters. The largest is cluster {largest} with "
-        f"{n[largest]:,} rows ({percent(n[largest] / total)}), the smallest cluster {smallest} "
-        f"with {n[smallest]:,} ({percent(n[smallest] / total)}).",
-    )
+    if n[largest] == n[smallest]:
+        sizes = f", with {n[largest]:,} rows each."
+    else:
+        sizes = (
+            f". The largest is cluster {largest} with {n[largest]:,} rows "
+            f"({percent(n[largest] / total)}), the smallest cluster {smallest} with "
+            f"{n[smallest]:,} ({percent(n[smallest] / total)})."
+        )
+    yield Sentence("plain", f"The {total:,} rows fall into {k} clusters{sizes}")
     few = np.flatnonzero((n < FEW_ROWS) & (n < FEW_PART * total))
     if len(few):
         yield Sentence(
