@@ -92,7 +92,8 @@ def reproduce(request: Request, progress: Progress, say: Callable[[str], None]) 
     sections = [_table(name, request, ledger, say) for name in request.tables]
     written = []
     for name in request.figures:
-        picture = f"reproduction-{name}.png"
+        picture = f"images/reproduction-{name}.png"
+        (request.output / "images").mkdir(exist_ok=True)
         with _figure(name, request, ledger) as figure, replaced(request.output / picture) as path:
             figure.savefig(path, dpi=80, format="png")
         written.append(request.output / picture)
