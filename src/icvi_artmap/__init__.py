@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from icvi_artmap.estimator import ICVIARTMAP
     from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
+    from icvi_artmap.model_file import ModelFileError
     from icvi_artmap.ordering import ivat, vat
+    from icvi_artmap.persistence import load, save
     from icvi_artmap.plotting.category import CategoryDisplay
     from icvi_artmap.plotting.index_trace import IndexTraceDisplay
     from icvi_artmap.plotting.map_field import MapFieldDisplay
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from icvi_artmap.plotting.selection import SelectionDisplay
     from icvi_artmap.plotting.vat import VATDisplay
     from icvi_artmap.prediction import index_value
+    from icvi_artmap.report.writing import write_report
     from icvi_artmap.search import ICVIARTMAPSearch
     from icvi_artmap.tables import Table, read_table, write_table
 
@@ -27,27 +30,31 @@ __version__ = "0.1.0"
 
 #: Public names and where they live; imported when first asked for (PEP 562).
 _HOMES = {
-    "ICVIARTMAP": "icvi_artmap.estimator",
     "CategoryDisplay": "icvi_artmap.plotting.category",
     "DualVigilanceFuzzyART": "icvi_artmap.art_estimators",
     "Explanation": "icvi_artmap.explanation",
     "FuzzyART": "icvi_artmap.art_estimators",
     "FuzzyARTMAP": "icvi_artmap.art_estimators",
+    "ICVIARTMAP": "icvi_artmap.estimator",
     "ICVIARTMAPSearch": "icvi_artmap.search",
-    "Table": "icvi_artmap.tables",
     "IndexTraceDisplay": "icvi_artmap.plotting.index_trace",
     "MapFieldDisplay": "icvi_artmap.plotting.map_field",
+    "ModelFileError": "icvi_artmap.model_file",
     "PartitionDisplay": "icvi_artmap.plotting.partition",
     "ProfileDisplay": "icvi_artmap.plotting.profile",
     "SearchDisplay": "icvi_artmap.plotting.search",
     "SelectionDisplay": "icvi_artmap.plotting.selection",
+    "Table": "icvi_artmap.tables",
     "VATDisplay": "icvi_artmap.plotting.vat",
     "custom_index": "icvi_artmap.indices.custom",
     "explain": "icvi_artmap.explanation",
     "index_value": "icvi_artmap.prediction",
     "ivat": "icvi_artmap.ordering",
+    "load": "icvi_artmap.persistence",
     "read_table": "icvi_artmap.tables",
+    "save": "icvi_artmap.persistence",
     "vat": "icvi_artmap.ordering",
+    "write_report": "icvi_artmap.report",
     "write_table": "icvi_artmap.tables",
 }
 
@@ -61,6 +68,7 @@ __all__ = [
     "ICVIARTMAPSearch",
     "IndexTraceDisplay",
     "MapFieldDisplay",
+    "ModelFileError",
     "PartitionDisplay",
     "ProfileDisplay",
     "SearchDisplay",
@@ -71,8 +79,11 @@ __all__ = [
     "explain",
     "index_value",
     "ivat",
+    "load",
     "read_table",
+    "save",
     "vat",
+    "write_report",
     "write_table",
 ]
 
