@@ -65,8 +65,8 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
-}# Pages without others below them have nothing to show there.
-html_sidebars = {
+}  # Pages without others below them have nothing to show there.
+html_sidebars: dict[str, list[str]] = {
     name: []
     for name in (
         "algorithm",

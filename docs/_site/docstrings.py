@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-#: A literal, a role or a link, which stay as they are; or a name such as n_clusters_, which would be
-#: taken for a link.
+#: A literal, a role or a link, which stay as they are; or a name such as n_clusters_, which would
+#: be taken for a link.
 _LITERAL_OR_NAME = re.compile(r"``.+?``|`[^`]+`_*|(?<![\w*|\\])([A-Za-z]\w*)_(?![\w*|`])")
 
 
@@ -23,5 +23,5 @@ def _escaped(found: re.Match[str]) -> str:
 
 def skip_routing(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
     """Leave out what scikit-learn adds to every estimator for metadata routing."""
-    added = name == "get_metadata_routing" or (name.startswith("set_") and name.endswith("_request"))
+    added = re.fullmatch(r"get_metadata_routing|set_\w+_request", name)
     return True if added else None
