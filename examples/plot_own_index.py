@@ -84,8 +84,9 @@ assert abs(last / expected - 1) < 1e-9
 # %%
 # What it finds
 # -------------
-# ``refine=True`` adds the larger steps that built-in indices get by default. The value for the true
-# classes is worse than what is found: these clusters are elongated, and BR knows only about widths.
+# ``refine=True`` adds the larger steps that most built-in indices get by default. The value for the
+# true classes is worse than what is found: these clusters are elongated, and BR knows only about
+# widths.
 
 refined = ICVIARTMAP(4, index=banfield_raftery, refine=True, random_state=0).fit(X, trace=True)
 print(f"BR = {refined.index_value_:.1f}, of the true classes {from_all_samples(X, y):.1f}")

@@ -14,6 +14,14 @@ from icvi_artmap import datasets
 #: Not imported by users, but handed to them, as attributes of what they have fitted.
 RESULTS = ("icvi_artmap.search_results.SearchResults", "icvi_artmap.selection.Selection")
 
+#: Constants have no docstrings, and Sphinx would print all of their values.
+CONSTANTS = {
+    "icvi_artmap.datasets.PAPER_SETS": "dict from the name of a set of the paper to its numbers of "
+    "samples, features and classes and its checksum",
+    "icvi_artmap.datasets.REAL": "tuple of the names of the real ones",
+    "icvi_artmap.datasets.SYNTHETIC": "tuple of the names of the synthetic ones",
+}
+
 HEAD = """\
 API
 ===
@@ -28,6 +36,8 @@ what the changelog says. Everything is imported from ``icvi_artmap``, data sets 
 
 def kind(name: str, thing: Any) -> str:
     """The heading that a public name belongs under."""
+    if not callable(thing):
+        raise TypeError(f"{name} is neither a class nor a function: see CONSTANTS")
     if inspect.isclass(thing):
         if issubclass(thing, BaseEstimator):
             return "Estimators"
@@ -56,11 +66,14 @@ def page() -> str:
     """The page, with a table of names under every heading."""
     parts = [HEAD]
     for heading, names in sections().items():
-        rows = "\n".join(f"   ~{name.removeprefix('icvi_artmap.')}" for name in names)
-        parts.append(
-            f"{heading}\n{'-' * len(heading)}\n\n"
-            f".. autosummary::\n   :toctree: .\n   :nosignatures:\n\n{rows}\n"
-        )
+        parts.append(f"{heading}\n{'-' * len(heading)}\n")
+        parts.append(".. autosummary::\n   :toctree: .\n   :nosignatures:\n")
+        callables = [name for name in names if name not in CONSTANTS]
+        parts += [f"   ~{name.removeprefix('icvi_artmap.')}" for name in callables]
+        parts.append("")
+        for name in names:
+            if name in CONSTANTS:
+                parts.append(f".. py:data:: {name}\n\n   {CONSTANTS[name]}\n")
     return "\n".join(parts)
 
 
