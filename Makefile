@@ -83,4 +83,4 @@ docs: $(VENV)/installed-docs ## the documentation as web pages: build/docs/index
 clean: ## remove everything that make has made
 	rm -rf $(VENV) build dist docs/api docs/gallery
 	rm -rf .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
-	find src tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
