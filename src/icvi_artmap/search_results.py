@@ -54,7 +54,8 @@ class SearchResults:
     converged : ndarray of bool
         Whether training ended before ``max_epochs`` forced it to.
     seconds : ndarray of float
-        Time of the run; the first run of a process may have to compile or load its kernels.
+        Time of the run; the first run of a process may have to compile or load its kernels. 0 for
+        a run that was not made, because another one is known to be the same.
     directions : dict of str to int
         For every index +1 if greater values are better, -1 if smaller ones are.
 
