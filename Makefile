@@ -33,6 +33,10 @@ $(VENV)/installed-bench: pyproject.toml | $(VENV)/created
 	$(PIP_INSTALL) -e '.[dev,bench]'
 	@touch $(VENV)/installed-demo $(VENV)/installed-dev $@
 
+$(VENV)/installed-docs: pyproject.toml | $(VENV)/created
+	$(PIP_INSTALL) -e '.[docs]'
+	@touch $(VENV)/installed-demo $@
+
 .PHONY: venv
 venv: $(VENV)/installed-dev ## create .venv with everything for development
 
@@ -75,7 +79,16 @@ reproduce: $(VENV)/installed-bench ## the paper's tables and figures from DATA=f
 	cp build/reproduction/reproduction.md docs/
 	cp build/reproduction/images/*.png docs/images/
 
+# What is generated goes first: an example is drawn anew only if it has changed itself, not if the
+# package has.
+.PHONY: docs
+docs: $(VENV)/installed-docs ## the documentation as web pages: build/docs/index.html
+	rm -rf docs/api docs/gallery build/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/docs
+	@echo build/docs/index.html
+
 .PHONY: clean
 clean: ## remove everything that make has made
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
-	find src tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) build dist docs/api docs/gallery
+	rm -rf .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	find src tests examples docs -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,122 @@
+"""
+How many clusters?
+==================
+
+The choice of the number of clusters on real data, where it need not agree with what people call a
+class.
+"""
+
+# %%
+# The data
+# --------
+# 178 Italian wines from three cultivars, by 13 chemical measurements. The model does not see the
+# cultivars; we look at them afterwards.
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_wine
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.cluster import contingency_matrix
+
+from icvi_artmap import ICVIARTMAP, PartitionDisplay, ProfileDisplay, index_value
+
+wines = load_wine(as_frame=True)
+X, cultivar = wines.data, wines.target
+print(f"{X.shape[0]} samples, {X.shape[1]} features, {cultivar.nunique()} cultivars")
+
+# %%
+# The choice
+# ----------
+# ``n_clusters="auto"`` tries 2, 3, ... clusters until it has long ceased to get better. If the
+# choice is not clear it says so, with a warning.
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    model = ICVIARTMAP(n_clusters="auto", random_state=0).fit(X)
+for warning in caught:
+    print(f"{warning.category.__name__}: {warning.message}")
+print(f"chosen: {model.n_clusters_} clusters")
+
+# %%
+# ``selection_`` has the numbers tried. The index NI alone falls with every cluster more, so it
+# cannot choose; the criterion adds a penalty for every parameter of a Gaussian. The least value
+# wins.
+
+print(model.selection_.to_pandas().round(2).to_string())
+
+# %%
+# The picture shows the same, with the runner-up. A margin of 20 or more counts as clear.
+
+model.selection_.plot()
+plt.show()
+
+# %%
+# Against the cultivars
+# ---------------------
+# Rows are cultivars, columns are clusters. Two cultivars are whole, each in one cluster. The one in
+# the middle has been divided: seven of its wines are a cluster of their own, and three have gone to
+# another cultivar's.
+
+
+def show_table(labels: np.ndarray) -> None:
+    print(contingency_matrix(cultivar, labels))
+    print(f"adjusted Rand index: {adjusted_rand_score(cultivar, labels):.4f}")
+
+
+show_table(model.labels_)
+
+# %%
+# Asked for three clusters, the same index finds the cultivars nearly exactly:
+
+three = ICVIARTMAP(n_clusters=3, random_state=0).fit(X)
+show_table(three.labels_)
+
+# %%
+# So the number was the difficulty, not the partition. With 13 features a Gaussian has 104
+# parameters, and a cultivar has 48 to 71 wines: little to go by. Other seeds choose the same
+# number, none of them clearly, and do not agree on which wines are the few.
+
+for seed in range(1, 5):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        other = ICVIARTMAP(n_clusters="auto", random_state=seed).fit(X)
+    chosen = other.selection_
+    ari = adjusted_rand_score(cultivar, other.labels_)
+    print(
+        f"seed {seed}: {chosen.n_clusters} clusters, margin {chosen.margin:.1f}, "
+        f"clear: {chosen.clear}, adjusted Rand index {ari:.4f}"
+    )
+
+# %%
+# What are the few?
+# -----------------
+# They may be worth a look rather than an error. Means of the clusters, in deviations from the mean
+# of all wines, say by what they differ: they have far more magnesium, and more proanthocyanins.
+
+ProfileDisplay.from_estimator(model).plot()
+plt.show()
+
+# %%
+# Over these two measurements they lie at the edge of the data rather than in a group of their own.
+
+axes = (X.columns.get_loc("magnesium"), X.columns.get_loc("proanthocyanins"))
+PartitionDisplay.from_estimator(model, X, projection=axes).plot()
+plt.show()
+
+# %%
+# What the index says about the true classes
+# ------------------------------------------
+# If a partition is not that of the classes, either the search has missed it or the index prefers
+# another. ``index_value`` tells which: here the index prefers what was found, if only just for
+# three clusters.
+
+print(f"NI of the cultivars:       {index_value(X, cultivar, 'NI'):.4f}")
+print(f"NI of three clusters:      {three.index_value_:.4f}")
+print(f"NI of the clusters chosen: {model.index_value_:.4f}")
+
+# %%
+# Conclusion: take the number as a proposal, heed the warning, look at the picture, and try the
+# numbers beside it. On generated sets a clear choice was exact 45 of 53 times, another one 12 of 27
+# times (the page "Quality" of the documentation).

@@ -1,0 +1,101 @@
+"""The examples of the gallery run as scripts, without a display, and print what their text says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+def printed_by(name: str) -> str:
+    """Run an example in a process of its own; warnings count as failures."""
+    headless = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "MPLBACKEND")}
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name)],
+        env=headless,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Warning" not in done.stderr
+    return done.stdout
+
+
+def values(pattern: str, text: str) -> list[float]:
+    return [float(value) for value in re.findall(pattern, text)]
+
+
+def test_quick_start() -> None:
+    out = printed_by("plot_quick_start.py")
+    assert "3859 samples, 2 features" in out
+    assert re.search(r"^10 clusters, NI = -2\.58", out, re.M)
+    assert len(rand := values(r"adjusted Rand index.*: (\S+)", out)) == 2
+    assert min(rand) > 0.99
+    (margin,) = values(r"margin (\S+), clear: True", out)
+    assert margin >= 20
+    assert re.search(r"^Sample \d+ fits cluster \d best\.$", out, re.M)
+    *_, last = out.splitlines()
+    assert re.fullmatch(r"\[\d \d \d\]", last)
+    assert len(set(last[1:-1].split())) == 3  # the text has taken them from three clusters
+
+
+def test_choosing_k() -> None:
+    out = printed_by("plot_choosing_k.py")
+    assert "178 samples, 13 features, 3 cultivars" in out
+    assert "RuntimeWarning: n_clusters=4 is not a clear choice" in out
+    assert "chosen: 4 clusters" in out
+    tables = [
+        sorted(sorted(map(int, re.findall(r"\d+", row))) for row in table.splitlines())
+        for table in re.findall(r"^\[\[.*?\]\]$", out, re.M | re.S)
+    ]
+    # What the text says of the cultivars; the order of the clusters means nothing.
+    assert tables == [
+        [[0, 0, 0, 48], [0, 0, 0, 59], [0, 3, 7, 61]],
+        [[0, 0, 48], [0, 0, 59], [0, 1, 70]],
+    ]
+    four, three = values(r"\nadjusted Rand index: (\S+)", out)
+    assert (four, three) == pytest.approx((0.8875, 0.9832), abs=1e-4)
+    seeds = re.findall(r"seed \d: 4 clusters, margin (\S+), clear: False", out)
+    assert len(seeds) == 4
+    assert max(map(float, seeds)) < 20
+    classes, found, chosen = values(r"NI of .*: +(\S+)", out)
+    assert classes > found > chosen  # smaller is better
+
+
+def test_own_index() -> None:
+    out = printed_by("plot_own_index.py")
+    (error,) = values(r"largest relative difference: (\S+)", out)
+    assert error < 1e-12
+    after, all_samples = values(r"(-\d+\.\d{6})", out)
+    assert after == pytest.approx(all_samples, rel=1e-9)
+    found, truth = re.search(r"BR = (\S+), of the true classes (\S+)", out).groups()  # type: ignore[union-attr]
+    assert float(found) < float(truth)
+    table = {row[0]: [float(cell) for cell in row[1:]] for row in _rows(out)}
+    assert list(table) == ["NI", "BR", "CH"]
+    # What docs/custom_index.md says of them: the table there is this one.
+    page = (EXAMPLES.parent / "docs" / "custom_index.md").read_text(encoding="utf-8")
+    for name, cells in table.items():
+        assert re.search(rf"\| {name} . \| " + r" \| ".join(f"{c:.3f}" for c in cells), page), name
+
+
+def _rows(out: str) -> list[list[str]]:
+    return [line.split() for line in out.splitlines() if re.match(r"(NI|BR|CH) +\d", line)]
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("plot_*.py")), ids=lambda path: path.stem)
+def test_gallery_format(path: Path) -> None:
+    """A title and what it is about, then cells of prose and code: also a notebook's."""
+    text = path.read_text(encoding="utf-8")
+    title, underline = re.match(r'"""\n(.+)\n(=+)\n\n\w', text).groups()  # type: ignore[union-attr]
+    assert len(title) == len(underline)
+    assert text.count("\n# %%\n") >= 5
+    assert "plt.show()" in text
+    assert "__main__" not in text
