@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from icvi_artmap.estimator import ICVIARTMAP
     from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
+    from icvi_artmap.model_file import ModelFileError
     from icvi_artmap.ordering import VATDisplay, ivat, vat
+    from icvi_artmap.persistence import load, save
     from icvi_artmap.prediction import index_value
     from icvi_artmap.search import ICVIARTMAPSearch
     from icvi_artmap.tables import Table, read_table, write_table
@@ -27,13 +29,16 @@ _HOMES = {
     "FuzzyART": "icvi_artmap.art_estimators",
     "FuzzyARTMAP": "icvi_artmap.art_estimators",
     "ICVIARTMAPSearch": "icvi_artmap.search",
+    "ModelFileError": "icvi_artmap.model_file",
     "Table": "icvi_artmap.tables",
     "VATDisplay": "icvi_artmap.ordering",
     "custom_index": "icvi_artmap.indices.custom",
     "explain": "icvi_artmap.explanation",
     "index_value": "icvi_artmap.prediction",
     "ivat": "icvi_artmap.ordering",
+    "load": "icvi_artmap.persistence",
     "read_table": "icvi_artmap.tables",
+    "save": "icvi_artmap.persistence",
     "vat": "icvi_artmap.ordering",
     "write_table": "icvi_artmap.tables",
 }
@@ -46,13 +51,16 @@ __all__ = [
     "FuzzyART",
     "FuzzyARTMAP",
     "ICVIARTMAPSearch",
+    "ModelFileError",
     "Table",
     "VATDisplay",
     "custom_index",
     "explain",
     "index_value",
     "ivat",
+    "load",
     "read_table",
+    "save",
     "vat",
     "write_table",
 ]

@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import (
-    BaseEstimator,
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
@@ -18,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from icvi_artmap import art_training as training
-from icvi_artmap import prediction
+from icvi_artmap import notebook, prediction
 from icvi_artmap.art.fuzzy_art import UNTAUGHT, Network, Parameters
 from icvi_artmap.art.members import NONE
 from icvi_artmap.epochs import Pace
@@ -38,7 +37,7 @@ class Ranges(NamedTuple):
     upper: NDArray[np.float64]
 
 
-class FuzzyNetwork(BaseEstimator):
+class FuzzyNetwork(notebook.SummarisedEstimator):
     """What the estimators of the family share: data in, boxes out."""
 
     alpha: float
@@ -158,6 +157,13 @@ class FuzzyNetwork(BaseEstimator):
         )
         self.sample_categories_ = categories
 
+    def _summary_facts(self) -> dict[str, str]:
+        return {
+            "Categories": f"{len(self._boxes):,}",
+            "Epochs": f"{self.n_iter_} ({'converged' if self.converged_ else 'not converged'})",
+            "Samples, features": f"{len(self.sample_categories_):,}, {self.n_features_in_:,}",
+        }
+
     def _best_categories(self, X: ArrayLike) -> NDArray[np.int64]:
         check_is_fitted(self)
         X = self._check_data(X, reset=False)
@@ -239,6 +245,17 @@ class FuzzyClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         self.category_labels_ = self._network.cluster[: len(self._boxes)].copy()
         self.n_clusters_ = int(self._network.size[0])
         self.labels_ = self.category_labels_[categories]
+
+    def _summary(self) -> notebook.Summary | None:
+        if not hasattr(self, "labels_"):
+            return None
+        held = np.bincount(self.category_labels_, minlength=self.n_clusters_)
+        columns = {
+            **notebook.sizes(self.labels_, self.n_clusters_),
+            "categories": [f"{n:,}" for n in held],
+        }
+        facts = {"Clusters": f"{self.n_clusters_:,}", **self._summary_facts()}
+        return notebook.Summary(facts, "cluster", range(self.n_clusters_), columns)
 
     @property
     def _n_features_out(self) -> int:
@@ -669,6 +686,17 @@ class FuzzyARTMAP(ClassifierMixin, FuzzyNetwork):
                 beta_ab=float(self.beta_ab),
             )
         )
+
+    def _summary(self) -> notebook.Summary | None:
+        if not hasattr(self, "map_field_"):
+            return None
+        k, predicted = len(self.classes_), self.map_field_.argmax(axis=1)
+        columns = {
+            **notebook.sizes(predicted[self.sample_categories_], k),
+            "categories": [f"{n:,}" for n in np.bincount(predicted, minlength=k)],
+        }
+        facts = {"Classes": f"{k:,}", **self._summary_facts()}
+        return notebook.Summary(facts, "class", self.classes_.tolist(), columns)
 
     def _check_labelled(
         self, X: ArrayLike, y: ArrayLike, reset: bool

@@ -46,16 +46,33 @@ def rows(network: Network) -> NDArray[np.float64]:
     return network.boxes.weight[: network.boxes.used[0]]
 
 
+def assembled(
+    rows: NDArray[np.float64],
+    cells: NDArray[np.uint8],
+    map_field: NDArray[np.float64],
+    cluster: NDArray[np.int64],
+    capacity: int,
+) -> Network:
+    """A network of these boxes, with room for ``capacity``; no number of a cluster is left out."""
+    boxes = make_boxes(rows, capacity, cells)
+    network = Network(
+        boxes,
+        np.ones((len(boxes.found), map_field.shape[1])),
+        np.zeros(len(boxes.found), np.int64),
+        np.array([cluster.max() + 1], np.int64),
+        new_reach(),
+    )
+    network.map_field[: len(rows)] = map_field
+    network.cluster[: len(rows)] = cluster
+    return network
+
+
 def selected(network: Network, kept: NDArray[np.int64], capacity: int) -> Network:
     """Only these boxes, in arrays of another capacity; clusters are numbered without gaps."""
-    boxes = make_boxes(rows(network)[kept], capacity, network.boxes.cells)
-    map_field = np.ones((len(boxes.found), network.map_field.shape[1]))
-    map_field[: len(kept)] = network.map_field[kept]
-    present_clusters, numbers = np.unique(network.cluster[kept], return_inverse=True)
-    cluster = np.zeros(len(boxes.found), np.int64)
-    cluster[: len(kept)] = numbers
-    size = np.array([len(present_clusters)], np.int64)
-    return Network(boxes, map_field, cluster, size, network.reach)
+    numbers = np.unique(network.cluster[kept], return_inverse=True)[1]
+    cells, map_field = network.boxes.cells, network.map_field[kept]
+    chosen = assembled(rows(network)[kept], cells, map_field, numbers, capacity)
+    return chosen._replace(reach=network.reach)
 
 
 def present_all(

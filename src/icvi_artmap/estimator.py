@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import numbers
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from icvi_artmap import adding, fitting, prediction, selection
+from icvi_artmap import adding, fitting, notebook, prediction, selection
 from icvi_artmap import moments as mom
+from icvi_artmap.callbacks import UNWATCHED, CallbackSupportMixin, Watch, watched, with_callbacks
 from icvi_artmap.engine import Parameters
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.registry import get_index
@@ -39,7 +36,13 @@ ONE_CLUSTER = (
 )
 
 
-class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class ICVIARTMAP(
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    notebook.SummarisedEstimator,
+):
     """Clustering in which a cluster validity index decides every step (iCVI-ARTMAP).
 
     A fuzzy ARTMAP network is taught, sample by sample, the cluster that makes the index of the
@@ -99,7 +102,8 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     random_state : int, RandomState instance or None, default=None
         Seed of the starts and of the order of presentation.
     verbose : int, default=0
-        1 prints a line for every epoch.
+        1 prints a line for every epoch. From scikit-learn 1.9 on, ``set_callbacks`` takes its
+        callbacks as well, as ``ProgressBar()``: tasks are runs, and in these epochs.
 
     Attributes
     ----------
@@ -209,6 +213,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         X : array-like of shape (n_samples, n_features)
             Numbers without missing values, dense.
         y : ignored
+            But passed on to scikit-learn's callbacks, if there are any.
         trace : bool, default=False
             Also keep the index value after every presentation, as ``index_trace_``.
 
@@ -224,24 +229,64 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
                 f"n_clusters={self.n_clusters} is more than the number of samples, "
                 f"n_samples={len(X)}. Ask for at most as many clusters as there are samples."
             )
-        given = self._given_centres(X.shape[1])
+        self._fit(X, y, self._given_centres(X.shape[1]), index, parameters, trace)
+        if hasattr(self, "selection_") and (doubt := self.selection_.doubt()) is not None:
+            warnings.warn(doubt, RuntimeWarning, stacklevel=2)
+        return self
+
+    @with_callbacks
+    def _fit(
+        self,
+        X: NDArray[np.floating],
+        y: Any,
+        given: NDArray[np.float64] | None,
+        index: Index,
+        parameters: Parameters,
+        trace: bool,
+    ) -> None:
+        """What is left of a fit when everything is checked."""
+        watch = watched(self, X, y)
+        watch.begin("fit", self._n_tasks(given))
         random_state = check_random_state(self.random_state)
         scaling = learn_scaling(X)
         order = self._presented(X, scaling, random_state)
         seeds = [int(random_state.randint(_SEEDS)) for _ in range(self.n_init)]
+
+        def finish(model: ICVIARTMAP, result: fitting.FitResult) -> None:
+            k = len(result.centres)
+            moments = adding.cluster_moments(X, result.labels, k, scaling, index)
+            model._set_result(result, moments, scaling, index)
+
+        def attributes(result: fitting.FitResult) -> dict[str, Any]:
+            model, mine = copy.copy(self), vars(self)
+            finish(model, result)
+            return {name: a for name, a in vars(model).items() if a is not mine.get(name)}
+
         best: fitting.FitResult | None = None
-        for run, start in enumerate(self._starts(X, given, scaling, order, index, seeds)):
+        for run, start in enumerate(self._starts(X, given, scaling, order, index, seeds, watch)):
+            watch.begin("run", self.max_epochs + self._refines(index))
             data = fitting.as_seen_by(index, coded_data(X, scaling, order))
             result = self._run(
-                data, start, scaling, order, index, parameters, seeds[0], trace=trace, run=run
+                data,
+                start,
+                scaling,
+                order,
+                index,
+                parameters,
+                seeds[0],
+                trace=trace,
+                run=run,
+                watch=watch,
+                attributes=attributes,
             )
             del data  # k-means, if there is another start, needs the memory
             if best is None or result.score > best.score:
                 best = result
+            if watch.end():
+                break
         assert best is not None
-        moments = adding.cluster_moments(X, best.labels, len(best.centres), scaling, index)
-        self._set_result(best, moments, scaling, index)
-        return self
+        finish(self, best)
+        watch.end(dict)
 
     def fit_predict(self, X: ArrayLike, y: Any = None, **kwargs: Any) -> NDArray[np.int64]:
         """Find the clusters of ``X`` and return the cluster of every sample."""
@@ -317,6 +362,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         order: NDArray[np.int64],
         index: Index,
         seeds: list[int],
+        watch: Watch,
     ) -> Iterator[fitting.Start]:
         """Where the runs begin: given, found on the way to a number of clusters, or by k-means."""
         least, most = self._wanted()
@@ -325,7 +371,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         if given is not None:
             yield fitting.Start(given)
         elif least != most:
-            yield self._select(X, least, most, scaling, order, index, seeds[0])
+            yield self._select(X, least, most, scaling, order, index, seeds[0], watch)
         else:
             for seed in seeds:
                 yield fitting.Start(kmeans_centres(X, scaling, least, self.kmeans_trials, seed))
@@ -339,13 +385,14 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         order: NDArray[np.int64],
         index: Index,
         seed: int,
+        watch: Watch,
     ) -> fitting.Start:
         """Choose the number of clusters; the partition found with it."""
         data = fitting.as_seen_by(index, coded_data(X, scaling, order))
         rng, report = np.random.RandomState(seed), self._reporter(0)
-        self.selection_, labels = selection.select(index, data, least, most, rng, report)
-        if (doubt := self.selection_.doubt()) is not None:
-            warnings.warn(doubt, RuntimeWarning, stacklevel=4)
+        watch.begin("choose", most)
+        self.selection_, labels = selection.select(index, data, least, most, rng, report, watch)
+        watch.end()
         k = self.selection_.n_clusters
         moments = mom.empty_moments(k, X.shape[1], False)
         moments.size[0] = k
@@ -372,6 +419,8 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         *,
         trace: bool = False,
         run: int = 0,
+        watch: Watch = UNWATCHED,
+        attributes: Callable[[fitting.FitResult], dict[str, Any]] | None = None,
     ) -> fitting.FitResult:
         """One run, on data that several runs may share."""
         return fitting.fit(
@@ -387,7 +436,16 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             trace=trace,
             refine=np.random.RandomState(seed) if self._refines(index) else None,
             report=self._reporter(run),
+            watch=watch,
+            attributes=attributes,
         )
+
+    def _n_tasks(self, given: NDArray[np.float64] | None) -> int:
+        """Of a fit, as callbacks see it: runs, and the choice of a number of clusters before."""
+        least, most = self._wanted()
+        if least != most:
+            return 2
+        return self.n_init if given is None else 1
 
     @property
     def _n_features_out(self) -> int:
@@ -396,6 +454,7 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def _set_result(
         self, result: fitting.FitResult, moments: Moments, scaling: Scaling, index: Index
     ) -> None:
+        """All that a fit leaves behind, from what cannot be computed from the rest."""
         d = len(scaling.minimum)
         self.labels_ = result.labels
         self.n_clusters_ = len(result.centres)
@@ -423,6 +482,34 @@ class ICVIARTMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         self._moments = moments
         self._scaling = scaling
         self._boxes = result.boxes
+
+    def _summary(self) -> notebook.Summary | None:
+        if not hasattr(self, "_index"):
+            return None
+        better = "greater" if self._index.direction > 0 else "smaller"
+        facts = {
+            "Clusters": f"{self.n_clusters_} (n_clusters={self.n_clusters!r})",
+            f"Index {self._index.name}": f"{self.index_value_:.6g} ({better} is better)",
+            "Epochs": f"{self.n_iter_} ({'converged' if self.converged_ else 'not converged'})",
+            "Categories": f"{len(self.categories_):,}",
+            "Samples, features": f"{len(self.labels_):,}, {self.n_features_in_:,}",
+        }
+        if hasattr(self, "selection_"):
+            chosen = self.selection_
+            facts["Chosen"] = (
+                f"k = {chosen.n_clusters} of {chosen.k[0]} to {chosen.k[-1]} by {chosen.rule}, "
+                f"{'a clear choice' if chosen.clear else 'not a clear choice'} "
+                f"(margin {chosen.margin:.3g})"
+            )
+        names = getattr(self, "feature_names_in_", None)
+        means, left_out = notebook.centres(self.cluster_centers_, names)
+        predicted = np.bincount(self.category_labels_, minlength=self.n_clusters_)
+        columns = {
+            **notebook.sizes(self.labels_, self.n_clusters_),
+            "categories": [f"{n:,}" for n in predicted],
+            **means,
+        }
+        return notebook.Summary(facts, "cluster", range(self.n_clusters_), columns, left_out)
 
     def _refines(self, index: Index) -> bool:
         if self._wanted() == (1, 1):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from icvi_artmap import optimise
 from icvi_artmap.art.search import BELOW_AB, RHO_A, RHO_AB
+from icvi_artmap.callbacks import UNWATCHED, Watch
 from icvi_artmap.engine import TEACH, Network, Parameters
 from icvi_artmap.epochs import Pace, alive_slots, box_rows, compacted, make_network, present_all
 from icvi_artmap.indices.batch import batch_state
@@ -95,11 +96,14 @@ def fit(
     trace: bool = False,
     refine: np.random.RandomState | None = None,
     report: Callable[[str], None] | None = None,
+    watch: Watch = UNWATCHED,
+    attributes: Callable[[FitResult], dict[str, Any]] | None = None,
 ) -> FitResult:
     """One run from the given start; ``data`` are coded and as the index sees them.
 
     Their rows are in the order of presentation, ``order``. ``refine``: go on with
-    :mod:`icvi_artmap.optimise`, which draws from this generator.
+    :mod:`icvi_artmap.optimise`, which draws from this generator. ``watch`` is told of every epoch
+    and of the refinement, and can ask for ``attributes``, which makes them from a result.
     """
     n_clusters = len(start.centres)
     # Initialisation
@@ -109,13 +113,38 @@ def fit(
     else:
         labels = start.labels.copy()
     network = make_network(data, rows, labels, n_clusters)
+    reach = network.reach  # one array through all epochs
     state = index.state(data, labels, len(rows), n_clusters)
     if batch:
         state = batch_state(index, state, data, labels, network.members.category)
-    history, traces = [index.score(state)], []
+    history = [index.score(state)]
+    traces: list[NDArray[np.float64]] = []
+    converged, stopped, epoch, boxes, pace = False, False, 0, box_rows(network), Pace()
+
+    def result() -> FitResult:
+        k = int(state.moments.size[0])
+        alive = alive_slots(network)
+        categories = (alive.cumsum() - 1)[network.members.category]
+        return FitResult(
+            labels=_in_original_order(labels, order),
+            sample_categories=_in_original_order(categories, order),
+            boxes=boxes,
+            map_field=network.map_field[: len(alive), :k][alive],
+            centres=data.turned_back(state.moments.mean[:k]).copy(),
+            score=history[-1],
+            history=history.copy(),
+            trace=np.concatenate(traces) if trace else None,
+            n_epochs=epoch,
+            converged=bool(converged),
+            vigilances=Vigilances(
+                parameters.rho_a, float(reach[RHO_A]), float(reach[BELOW_AB]), float(reach[RHO_AB])
+            ),
+        )
+
+    now = None if attributes is None else lambda: attributes(result())
     # Training
-    converged, epoch, boxes, pace = False, 0, box_rows(network), Pace()
-    while epoch < max_epochs and not converged:
+    while epoch < max_epochs and not converged and not stopped:
+        watch.begin("epoch")
         epoch += 1
         values = np.empty(len(labels) if trace else 0)
         network, _ = present_all(
@@ -136,32 +165,17 @@ def fit(
                 f"{state.moments.size[0]} clusters, {len(boxes)} categories, "
                 f"{merges} merges, {splits} splits"
             )
-    reach = network.reach
+        stopped = watch.end(now)
     # Beyond the paper
-    if refine is not None:
+    if refine is not None and not stopped:
+        watch.begin("refine")
         history += optimise.refine(index, data, labels, n_clusters, refine, report)
         state = index.state(data, labels, int(labels.max()) + 1, n_clusters)
         network = _taught(index, data, labels, state, scaling, parameters, pace)
         boxes = box_rows(network)
         reach[RHO_A] = min(reach[RHO_A], network.reach[RHO_A])
-    # Result
-    k = int(state.moments.size[0])
-    alive = alive_slots(network)
-    return FitResult(
-        labels=_in_original_order(labels, order),
-        sample_categories=_in_original_order((alive.cumsum() - 1)[network.members.category], order),
-        boxes=boxes,
-        map_field=network.map_field[: len(alive), :k][alive],
-        centres=data.turned_back(state.moments.mean[:k]).copy(),
-        score=history[-1],
-        history=history,
-        trace=np.concatenate(traces) if trace else None,
-        n_epochs=epoch,
-        converged=bool(converged),
-        vigilances=Vigilances(
-            parameters.rho_a, float(reach[RHO_A]), float(reach[BELOW_AB]), float(reach[RHO_AB])
-        ),
-    )
+        watch.end(now)
+    return result()
 
 
 def _taught(

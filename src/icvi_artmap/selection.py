@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap import optimise
+from icvi_artmap.callbacks import UNWATCHED, Watch
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.ni import NIState
 from icvi_artmap.optimise import Labels, Outlook, Partition
@@ -149,17 +150,18 @@ def select(
     most: int | None,
     rng: np.random.RandomState,
     report: Callable[[str], None] | None = None,
+    watch: Watch = UNWATCHED,
 ) -> tuple[Selection, Labels]:
     """Choose a number of clusters between ``least`` and ``most`` (None: where it gets worse).
 
     Returns also the cluster of every sample for that number. More samples than needed to tell are
-    represented by a part of them.
+    represented by a part of them. ``watch`` is told of every number tried.
     """
     with one_thread():
         seen = data
         if len(data.table) > (many := optimise.enough(data, most or ROOM)):
             seen = data.take(np.sort(rng.permutation(len(data.table))[:many]))
-        path = list(_path(index, seen, most, rng, report))
+        path = list(_path(index, seen, most, rng, report, watch))
         rated = [point for point in path if point.k >= least]
         if not rated:
             raise ValueError(
@@ -172,7 +174,14 @@ def select(
             part = Partition(index, seen, labels, winner.k, winner.k)
             labels = optimise.joined(part, data)
     single = least > 1 and path[0].criterion < winner.criterion
-    return _selection(index, rated, winner, single), labels
+    found = make_selection(
+        index,
+        np.array([point.k for point in rated]),
+        np.array([point.criterion for point in rated]),
+        np.array([index.value(point.score) for point in rated]),
+        single,
+    )
+    return found, labels
 
 
 @dataclass
@@ -191,6 +200,7 @@ def _path(
     most: int | None,
     rng: np.random.RandomState,
     report: Callable[[str], None] | None,
+    watch: Watch,
 ) -> Iterator[_Point]:
     """Partitions into 1, 2, ... clusters, each grown from the one before."""
     labels = np.zeros(len(data.table), np.int64)
@@ -201,12 +211,14 @@ def _path(
     best, best_k = np.inf, 1
     while True:
         k = partition.k
+        watch.begin("partition")
         if k > 1:
             optimise.improve(outlook)
         criterion = _criterion(partition)
         yield _Point(k, criterion, partition.score(), labels.copy())
         if report is not None:
             report(f"k = {k}: criterion {criterion:.6g}")
+        watch.end()
         if criterion < best:
             best, best_k = criterion, k
         waited = most is None and k - best_k >= max(PATIENCE, PATIENCE_PART * best_k)
@@ -224,17 +236,25 @@ def _criterion(partition: Partition) -> float:
     return penalised(partition) if isinstance(partition.state, NIState) else -partition.score()
 
 
-def _selection(index: Index, rated: list[_Point], winner: _Point, single: bool) -> Selection:
-    others = [point.criterion for point in rated if point is not winner]
-    margin = min(others) - winner.criterion if others else np.inf
+def make_selection(
+    index: Index,
+    k: NDArray[np.int64],
+    criterion: NDArray[np.float64],
+    index_values: NDArray[np.float64],
+    single: bool,
+) -> Selection:
+    """The choice that follows from the criterion; the first of equals."""
+    winner = int(criterion.argmin())
+    least, others = float(criterion[winner]), np.delete(criterion, winner)
+    margin = float(others.min(initial=np.inf)) - least
     penalty = index.name == "NI"
-    enough = CLEAR if penalty else CLEAR_PART * abs(winner.criterion)
+    enough = CLEAR if penalty else CLEAR_PART * abs(least)
     return Selection(
-        n_clusters=winner.k,
-        k=np.array([point.k for point in rated]),
-        criterion=np.array([point.criterion for point in rated]),
-        index_values=np.array([index.value(point.score) for point in rated]),
-        margin=float(margin),
+        n_clusters=int(k[winner]),
+        k=k,
+        criterion=criterion,
+        index_values=index_values,
+        margin=margin,
         clear=bool(margin >= enough),
         rule="penalised NI" if penalty else f"{'-' if index.direction > 0 else ''}{index.name}",
         single=bool(single),

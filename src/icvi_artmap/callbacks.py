@@ -1,0 +1,65 @@
+"""The tasks that a fit consists of, for scikit-learn's callbacks (from scikit-learn 1.9 on)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["UNWATCHED", "CallbackSupportMixin", "Watch", "watched", "with_callbacks"]
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing: this scikit-learn has no callbacks."""
+
+    def with_callbacks(method: Any) -> Any:
+        """``method`` itself: this scikit-learn has no callbacks."""
+        return method
+
+
+class Watch:
+    """Whom a fit tells which task it begins and ends; tasks are nested. Here: nobody."""
+
+    def begin(self, task: str, n_subtasks: int | None = 0) -> None:
+        """``n_subtasks``: at most so many tasks are in it; None: not known."""
+
+    def end(self, attributes: Callable[[], dict[str, Any]] | None = None) -> bool:
+        """The last task begun is done. Returns whether those that follow it should be left out.
+
+        ``attributes``: makes the attributes of the estimator as if the fit ended here.
+        """
+        return False
+
+
+UNWATCHED = Watch()
+
+
+class _Callbacks(Watch):
+    """scikit-learn's callbacks."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any) -> None:
+        self._with = {"estimator": estimator, "X": X, "y": y}
+        self._open: list[Any] = []
+
+    def begin(self, task: str, n_subtasks: int | None = 0) -> None:
+        if self._open:
+            context = self._open[-1].subcontext(task, max_subtasks=n_subtasks)
+        else:
+            context = self._with["estimator"]._init_callback_context(task, max_subtasks=n_subtasks)
+        context.call_on_fit_task_begin(**self._with)
+        self._open.append(context)
+
+    def end(self, attributes: Callable[[], dict[str, Any]] | None = None) -> bool:
+        context = self._open.pop()
+        return bool(
+            context.call_on_fit_task_end(**self._with, reconstruction_attributes=attributes)
+        )
+
+
+def watched(estimator: Any, X: Any, y: Any) -> Watch:
+    """The callbacks of an estimator, if scikit-learn has them."""
+    if hasattr(estimator, "_init_callback_context"):
+        return _Callbacks(estimator, X, y)
+    return UNWATCHED

@@ -1,0 +1,731 @@
+"""Models that last: fitted estimators to files and back, without pickle.
+
+Stored is what cannot be computed from the rest; a loaded model sets its attributes by the very
+methods that a fit uses. Whoever alters a file can make its checksums fit again, so these prove
+nothing: what is loaded is checked as the work of a stranger. Every number that a kernel uses as a
+position is in its range, all shapes fit together, and nothing is infinite that must not be.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import warnings
+from collections.abc import Callable
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from icvi_artmap import __version__, model_file
+from icvi_artmap import art_training as training
+from icvi_artmap.art.boxes import BINS, CELLS
+from icvi_artmap.art_estimators import (
+    DualVigilanceFuzzyART,
+    FuzzyART,
+    FuzzyARTMAP,
+    FuzzyNetwork,
+    Ranges,
+)
+from icvi_artmap.epochs import GROWTH
+from icvi_artmap.estimator import ICVIARTMAP
+from icvi_artmap.fitting import FitResult, Vigilances
+from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices.registry import INDICES, get_index
+from icvi_artmap.model_file import Arrays, ContentError, Header, ModelFileError, shortened
+from icvi_artmap.moments import Moments
+from icvi_artmap.scaling import Scaling
+from icvi_artmap.selection import make_selection
+
+__all__ = ["ModelFileError", "load", "save"]
+
+#: A box is one up to rounding: lower corner + (1 - upper corner) exceed 1 by no more.
+ROUNDING = 1e-9
+#: Standardised data are of the order of 1: the squares of their moments must not overflow.
+LARGEST_MOMENT = 1e100
+#: Samples, counted as integers but used as floats.
+MOST_SAMPLES = 1 << 53
+#: A cluster has a category, or lost it to another: k is of the order of the categories. Without
+#: a bound a small file could ask for a huge k, and predicting needs memory with its square.
+ANY_CLUSTERS, CLUSTERS_PER_CATEGORY = 1000, 8
+#: Letters of all classes, each as long as the longest: an array of strings takes that much.
+MOST_LETTERS = 1 << 22
+#: Seeds that NumPy takes.
+SEEDS = 1 << 32
+
+
+def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a file, from which :func:`load` makes an equal one.
+
+    Parameters
+    ----------
+    model : fitted ICVIARTMAP, FuzzyART, DualVigilanceFuzzyART or FuzzyARTMAP
+    path : path of the file, by convention with the suffix ``.icvi``
+        A file that is there is replaced, in one step, when the new one is complete.
+
+    Notes
+    -----
+    The file is a zip of plain arrays and a header in JSON; there is no pickle in it. The training
+    data are not stored, but the labels of the samples are. A generator passed as ``random_state``
+    is not stored: it becomes None. With an index of your own its name is stored, and :func:`load`
+    must be given the index.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from icvi_artmap import FuzzyART, load, save
+    >>> model = FuzzyART(rho=0.8).fit([[0.0, 1.0], [1.0, 0.0], [9.0, 10.0], [10.0, 9.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, Path(folder) / "boxes.icvi")
+    ...     load(Path(folder) / "boxes.icvi").predict([[2.0, 2.0], [8.0, 12.0]])
+    array([0, 1])
+    """
+    kind = _kind_of(model)
+    check_is_fitted(model)
+    _check_target(path)
+    index = _index_of(model)
+    header, arrays = _contents(model, kind, index)
+    own = index if isinstance(header["parameters"].get("index"), dict) else None
+    try:
+        _restored(header, arrays, own)  # what could not be loaded is not written
+    except ContentError as error:
+        raise ValueError(
+            f"This {type(model).__name__} cannot be saved: {error}. If its attributes were changed "
+            "after the fit, fit it again."
+        ) from None
+    model_file.write(path, header, arrays)
+
+
+def load(path: str | os.PathLike[str], *, index: Index | None = None) -> Any:
+    """Read a model that :func:`save` has written.
+
+    Loading is safe: nothing in the file is executed, and a file that is damaged, altered or
+    something else is refused, before it can take memory or do harm.
+
+    Parameters
+    ----------
+    path : path of the file
+    index : Index, optional
+        The index that the model was fitted with, if that is one of your own (what
+        :func:`custom_index` returns).
+
+    Returns
+    -------
+    ICVIARTMAP, FuzzyART, DualVigilanceFuzzyART or FuzzyARTMAP
+        Fitted; all it returns is equal, to the last bit, to what the saved one would return.
+
+    Raises
+    ------
+    ModelFileError
+        A ValueError that says what is wrong with the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from icvi_artmap import ICVIARTMAP, load, save
+    >>> X = [[0.0, 5.0], [1.0, 5.0], [2.0, 6.0], [10.0, 5.0], [11.0, 6.0], [12.0, 6.0]]
+    >>> model = ICVIARTMAP(n_clusters=2, index="CH", random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, Path(folder) / "model.icvi")
+    ...     twin = load(Path(folder) / "model.icvi")
+    >>> bool((twin.predict(X) == model.predict(X)).all())
+    True
+    """
+    header, arrays = model_file.read(path)
+    try:
+        return _restored(header, arrays, index)
+    except ContentError as error:
+        raise ModelFileError(
+            f"{os.fspath(path)!r} does not hold a valid model: {error}. It was altered or written "
+            "by another program; save the model again."
+        ) from None
+    except _OwnIndexError as error:
+        raise ModelFileError(f"{os.fspath(path)!r}: {error}") from None
+
+
+class _OwnIndexError(Exception):
+    """What is wrong with the index passed to load."""
+
+
+# --- what can be saved ---------------------------------------------------------------------------
+
+
+class Kind(NamedTuple):
+    """How to store one class of estimators."""
+
+    estimator: type[Any]
+    fitted: Callable[[Any], tuple[Header, Arrays]]
+    restore: Callable[[Any, Header, Contents, Index | None], None]
+
+
+def _kind_of(model: Any) -> Kind:
+    for kind in KINDS.values():
+        if type(model) is kind.estimator:
+            return kind
+    given = type(model).__name__
+    if hasattr(model, "best_estimator_") or given == "ICVIARTMAPSearch":
+        hint = "Save its best_estimator_, or use joblib.dump for the whole of it."
+    elif any(isinstance(model, kind.estimator) for kind in KINDS.values()):
+        hint = "A class of your own, also one derived from these, is stored by joblib.dump."
+    else:
+        hint = "Use joblib.dump for anything else, as a pipeline."
+    raise TypeError(f"save can store {', '.join(KINDS)}, got {given}. {hint}")
+
+
+def _check_target(path: str | os.PathLike[str]) -> None:
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(
+            f"{str(target)!r} is a folder; give the path of a file, as "
+            f"{str(target / 'model.icvi')!r}."
+        )
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"The folder {str(target.parent)!r} does not exist. Create it first, or give another "
+            "path."
+        )
+
+
+def _contents(model: Any, kind: Kind, index: Index | None) -> tuple[Header, Arrays]:
+    fitted, arrays = kind.fitted(model)
+    parameters, notes, given = _written_parameters(model, index)
+    names = getattr(model, "feature_names_in_", None)
+    output = getattr(model, "_sklearn_output_config", {}).get("transform")
+    header = {
+        "class": type(model).__name__,
+        "parameters": parameters,
+        "notes": notes,
+        "fitted": fitted,
+        "feature_names": None if names is None else [str(name) for name in names],
+        "set_output": output,
+        "written_by": {
+            "icvi-artmap": __version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "scikit-learn": sklearn.__version__,
+            "numba": numba.__version__,
+        },
+    }
+    return header, {**arrays, **given}
+
+
+def _restored(header: Header, arrays: Arrays, index: Index | None) -> Any:
+    """The model that a file describes; a ContentError, if it describes none."""
+    kind = KINDS.get(header["class"]) if isinstance(header.get("class"), str) else None
+    if kind is None:
+        raise ContentError(
+            f"its class is {shortened(header.get('class'))}, and known are {', '.join(KINDS)}"
+        )
+    contents = Contents(arrays)
+    model = kind.estimator()
+    index = _read_parameters(model, header, contents, index)
+    fitted = header.get("fitted")
+    if not isinstance(fitted, dict):
+        raise ContentError("its header has no fitted attributes")
+    kind.restore(model, fitted, contents, index)
+    contents.check_empty()
+    _check_parameters(model)
+    _set_names(model, header)
+    return model
+
+
+def _set_names(model: Any, header: Header) -> None:
+    names, output = header.get("feature_names"), header.get("set_output")
+    if names is not None:
+        d = model.n_features_in_
+        if not _strings(names) or len(names) != d:
+            raise ContentError(f"its feature names are {shortened(names)}, expected {d} strings")
+        model.feature_names_in_ = np.array(names, dtype=object)
+    if output is not None:
+        if output not in ("default", "pandas", "polars") or not hasattr(model, "set_output"):
+            raise ContentError(f"its set_output is {shortened(output)}")
+        model.set_output(transform=output)
+
+
+def _strings(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+class Contents:
+    """The arrays of a file. Each is taken once, and must be what it is taken for."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._left = dict(arrays)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._left
+
+    def take(
+        self,
+        name: str,
+        dtype: type[np.generic] | None,
+        *shape: int | None,
+        infinite: bool = False,
+    ) -> NDArray[Any]:
+        """An array without NaN; None in the shape: any number but 0. ``dtype`` None: any."""
+        if name not in self._left:
+            raise ContentError(f"the array {name!r} is missing")
+        array = self._left.pop(name)
+        if dtype is not None and array.dtype != dtype:
+            raise ContentError(f"{name!r} has type {array.dtype}, expected {np.dtype(dtype)}")
+        if array.ndim != len(shape) or not all(
+            side == wanted if wanted is not None else side > 0
+            for side, wanted in zip(array.shape, shape, strict=True)
+        ):
+            expected = ", ".join("any" if side is None else str(side) for side in shape)
+            raise ContentError(f"{name!r} has shape {array.shape}, expected ({expected})")
+        if array.dtype.kind == "f":
+            wrong = np.isnan(array).any() if infinite else not np.isfinite(array).all()
+            if wrong:
+                raise ContentError(f"{name!r} has NaN{'' if infinite else ' or infinity'}")
+        return array
+
+    def positions(self, name: str, n: int | None, below: int) -> NDArray[np.int64]:
+        """Integers from 0 to ``below`` - 1."""
+        array = self.take(name, np.int64, n)
+        check_between(name, array, 0, below - 1)
+        return array
+
+    def check_empty(self) -> None:
+        if self._left:
+            raise ContentError(
+                f"the array {shortened(min(self._left))} does not belong to its class"
+            )
+
+
+def check_between(name: str, array: NDArray[Any], low: float, high: float) -> None:
+    if array.size and not (array.min() >= low and array.max() <= high):
+        raise ContentError(
+            f"{name!r} has values from {array.min():g} to {array.max():g}, expected {low:g} to "
+            f"{high:g}"
+        )
+
+
+def _take_boxes(contents: Contents) -> NDArray[np.float64]:
+    """(C, 2d) min-max scaled boxes, complement coded."""
+    boxes = contents.take("boxes", np.float64, None, None)
+    d, odd = divmod(boxes.shape[1], 2)
+    if odd:
+        raise ContentError(f"'boxes' has {boxes.shape[1]} columns, expected two for every feature")
+    check_between("boxes", boxes, 0.0, 1.0)
+    check_between("sides of boxes", boxes[:, :d] + boxes[:, d:], 0.0, 1.0 + ROUNDING)
+    return boxes
+
+
+def _number(fitted: Header, name: str, least: int) -> int:
+    value = fitted.get(name)
+    if type(value) is not int or value < least:
+        raise ContentError(f"its {name} is {shortened(value)}, expected an integer from {least}")
+    return value
+
+
+def _truth(fitted: Header, name: str) -> bool:
+    value = fitted.get(name)
+    if type(value) is not bool:
+        raise ContentError(f"its {name} is {shortened(value)}, expected true or false")
+    return value
+
+
+# --- parameters ----------------------------------------------------------------------------------
+
+
+def _index_of(model: Any) -> Index | None:
+    """The index of the model's fit, which must be that of its parameter."""
+    if not isinstance(model, ICVIARTMAP):
+        return None
+    if get_index(model.index) != model._index:
+        raise ValueError(
+            f"index={model.index!r} was set after the fit, which was made with "
+            f"{model._index.name}. Set it back, or fit again."
+        )
+    return model._index
+
+
+def _written_parameters(model: Any, index: Index | None) -> tuple[Header, list[str], Arrays]:
+    """The parameters as JSON can hold them, what was lost on the way, and arrays among them."""
+    parameters: Header = {}
+    notes: list[str] = []
+    arrays: Arrays = {}
+
+    def as_array(name: str, value: Any) -> Header:
+        array = np.array(value, np.float64)
+        arrays[f"parameters.{name}"] = array
+        return {"array": f"parameters.{name}"}
+
+    for name, value in model.get_params(deep=False).items():
+        if name == "random_state" and not isinstance(value, (Integral, type(None))):
+            parameters[name] = None
+            notes.append(f"random_state was a {type(value).__name__}; generators are not stored.")
+        elif name == "index" and not isinstance(value, str):
+            parameters[name] = _written_index(index)
+        elif name == "init" and not isinstance(value, str):
+            parameters[name] = as_array(name, value)
+        elif name == "feature_range" and value is not None:
+            ends = zip(("lower", "upper"), value, strict=True)
+            parameters[name] = {
+                end: float(given) if np.ndim(given) == 0 else as_array(f"{name}.{end}", given)
+                for end, given in ends
+            }
+        else:
+            parameters[name] = _written(name, value)
+    return parameters, notes, arrays
+
+
+def _written_index(index: Index | None) -> Any:
+    assert index is not None
+    if INDICES.get(index.name) == index:
+        return index.name
+    return {
+        "own": index.name,
+        "direction": index.direction,
+        "needs_scatter": index.needs_scatter,
+    }
+
+
+def _written(name: str, value: Any) -> Any:
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, range) and value.step == 1:
+        return {"range": [value.start, value.stop]}
+    raise TypeError(
+        f"{name}={value!r} of type {type(value).__name__} cannot be stored. Set {name} to a plain "
+        "value first, or use joblib.dump."
+    )
+
+
+def _read_parameters(
+    model: Any, header: Header, contents: Contents, index: Index | None
+) -> Index | None:
+    """Set the parameters; :func:`_check_parameters` is to follow. Returns the index, if any.
+
+    A parameter that the file does not have came to the class later: it keeps its default.
+    """
+    stored = header.get("parameters")
+    if not isinstance(stored, dict):
+        raise ContentError("its header has no parameters")
+    known = model.get_params(deep=False)
+    for name, value in stored.items():
+        if name not in known:
+            raise ContentError(f"{shortened(name)} is not a parameter of {type(model).__name__}")
+        if name != "index":
+            plain = not isinstance(value, (dict, list))
+            setattr(model, name, value if plain else _read_compound(name, value, contents))
+    if "index" not in known:
+        if index is not None:
+            raise _OwnIndexError(
+                f"a {type(model).__name__} has no index. Load it without index=..."
+            )
+        return None
+    given = stored.get("index", known["index"])
+    index = _read_index(given, index)
+    model.index = given if isinstance(given, str) else index
+    return index
+
+
+def _read_compound(name: str, value: Any, contents: Contents) -> Any:
+    if name == "n_clusters" and _keys(value) == {"range"}:
+        ends = value["range"]
+        if isinstance(ends, list) and len(ends) == 2 and all(type(end) is int for end in ends):
+            return range(*ends)
+    elif name == "init" and value == {"array": "parameters.init"}:
+        return contents.take("parameters.init", np.float64, None, None)
+    elif name == "feature_range" and _keys(value) == {"lower", "upper"}:
+        return tuple(_read_end(end, value[end], contents) for end in ("lower", "upper"))
+    raise ContentError(f"its parameter {name} is {shortened(value)}")
+
+
+def _keys(value: Any) -> set[str]:
+    return set(value) if isinstance(value, dict) else set()
+
+
+def _read_end(end: str, value: Any, contents: Contents) -> Any:
+    name = f"parameters.feature_range.{end}"
+    if value == {"array": name}:
+        return contents.take(name, np.float64, None)
+    if type(value) not in (int, float):
+        raise ContentError(f"its feature_range has {shortened(value)} as {end} end")
+    return value
+
+
+def _read_index(stored: Any, index: Index | None) -> Index:
+    """The index by its name, or the one passed, if it is the one that the file asks for."""
+    if isinstance(stored, str):
+        if index is not None:
+            raise _OwnIndexError(
+                f"the model was fitted with {shortened(stored)}, which is known. Load it without "
+                "index=..."
+            )
+        try:
+            return get_index(stored)
+        except ValueError as error:
+            raise ContentError(str(error).rstrip(".")) from None
+    if _keys(stored) != {"own", "direction", "needs_scatter"} or not isinstance(stored["own"], str):
+        raise ContentError(f"its parameter index is {shortened(stored)}")
+    wanted = (stored["own"], stored["direction"], stored["needs_scatter"])
+    name = shortened(stored["own"])
+    if index is None:
+        raise _OwnIndexError(
+            f"the model was fitted with an index of your own, {name}. Pass that index: "
+            "load(path, index=...)."
+        )
+    if not isinstance(index, Index):
+        raise _OwnIndexError(
+            f"index must be what custom_index returns, got {type(index).__name__}. The model was "
+            f"fitted with {name}."
+        )
+    if (index.name, index.direction, index.needs_scatter) != wanted:
+        raise _OwnIndexError(
+            f"the model was fitted with the index {name} (direction {shortened(wanted[1])}, "
+            f"needs_scatter={shortened(wanted[2])}), got {index.name!r} (direction "
+            f"{index.direction}, needs_scatter={index.needs_scatter}). Pass the former."
+        )
+    return index
+
+
+def _check_parameters(model: Any) -> None:
+    """As a fit on data like those of the file would check them."""
+    seed = model.random_state
+    if seed is not None and (type(seed) is not int or not 0 <= seed < SEEDS):
+        raise ContentError(
+            f"its random_state is {shortened(seed)}, expected null or 0 to {SEEDS - 1}"
+        )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # what a fit has warned of already
+            model._check_parameters()
+            if isinstance(model, ICVIARTMAP):
+                model._given_centres(model.n_features_in_)
+            else:
+                model._find_ranges(np.zeros((1, model.n_features_in_)))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ContentError(f"its parameters are not valid ({error})") from None
+
+
+# --- ICVIARTMAP ----------------------------------------------------------------------------------
+
+
+def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
+    arrays: Arrays = {
+        "labels": model.labels_,
+        "sample_categories": model.sample_categories_,
+        "boxes": model._boxes,
+        "map_field": model.map_field_,
+        "cluster_centers": model.cluster_centers_,
+        "index_history": model.index_history_,
+        "vigilances": np.array(model.vigilances_),
+    }
+    for group, values in (("scaling", model._scaling), ("moments", model._moments)):
+        for name, array in values._asdict().items():
+            arrays[f"{group}.{name}"] = array
+    del arrays["moments.size"]
+    if hasattr(model, "index_trace_"):
+        arrays["index_trace"] = model.index_trace_
+    fitted: Header = {"n_iter": int(model.n_iter_), "converged": bool(model.converged_)}
+    if hasattr(model, "selection_"):
+        chosen = model.selection_
+        fitted["selection_single"] = chosen.single
+        for name in ("k", "criterion", "index_values"):
+            arrays[f"selection.{name}"] = getattr(chosen, name)
+    return fitted, arrays
+
+
+def _restore_icviartmap(
+    model: ICVIARTMAP, fitted: Header, contents: Contents, index: Index | None
+) -> None:
+    assert index is not None
+    boxes = _take_boxes(contents)
+    n_categories, d = len(boxes), boxes.shape[1] // 2
+    map_field = contents.take("map_field", np.float64, n_categories, None)
+    k = map_field.shape[1]
+    if k > max(ANY_CLUSTERS, CLUSTERS_PER_CATEGORY * n_categories):
+        raise ContentError(f"it has {k} clusters, but only {n_categories} categories")
+    labels = contents.positions("labels", None, k)
+    n_iter = _number(fitted, "n_iter", 1)
+    history = contents.take("index_history", np.float64, None, infinite=True)
+    if len(history) <= n_iter:
+        raise ContentError(f"'index_history' has {len(history)} values for {n_iter} epochs")
+    trace = None
+    if "index_trace" in contents:
+        trace = contents.take("index_trace", np.float64, n_iter * len(labels), infinite=True)
+    scaling = _take_scaling(contents, d)
+    centres = contents.take("cluster_centers", np.float64, k, d)
+    result = FitResult(
+        labels=labels,
+        sample_categories=contents.positions("sample_categories", len(labels), n_categories),
+        boxes=boxes,
+        map_field=map_field,
+        centres=scaling.standardise(centres),
+        score=index.direction * float(history[-1]),
+        history=(index.direction * history).tolist(),
+        trace=None if trace is None else index.direction * trace,
+        n_epochs=n_iter,
+        converged=_truth(fitted, "converged"),
+        vigilances=Vigilances(
+            *contents.take("vigilances", np.float64, 4, infinite=True).tolist(),
+        ),
+    )
+    moments = _take_moments(contents, index, np.bincount(labels, minlength=k), d)
+    model._set_result(result, moments, scaling, index)
+    model.cluster_centers_ = centres  # not to the last bit what scaling there and back gives
+    model.n_features_in_ = d
+    if "selection.k" in contents:
+        model.selection_ = make_selection(
+            index, *_take_path(contents), _truth(fitted, "selection_single")
+        )
+
+
+def _take_scaling(contents: Contents, d: int) -> Scaling:
+    scaling = Scaling._make(
+        contents.take(f"scaling.{name}", np.float64, d) for name in Scaling._fields
+    )
+    for name in ("span", "deviation"):
+        if not (getattr(scaling, name) > 0.0).all():
+            raise ContentError(f"'scaling.{name}' has values that are not above 0")
+    return scaling
+
+
+def _take_moments(contents: Contents, index: Index, held: NDArray[np.int64], d: int) -> Moments:
+    k, side = len(held), d if index.needs_scatter else 0
+    moments = Moments(
+        size=np.array([k], np.int64),
+        n=contents.take("moments.n", np.int64, k),
+        mean=contents.take("moments.mean", np.float64, k, d),
+        compactness=contents.take("moments.compactness", np.float64, k),
+        scatter=contents.take("moments.scatter", np.float64, k, side, side),
+        drift=contents.take("moments.drift", np.float64, k),
+    )
+    check_between("moments.n", moments.n, 1, MOST_SAMPLES // k)
+    if (moments.n < held).any():
+        raise ContentError("'moments.n' counts fewer samples than 'labels'")
+    check_between("moments.mean", moments.mean, -LARGEST_MOMENT, LARGEST_MOMENT)
+    check_between("moments.compactness", moments.compactness, 0.0, LARGEST_MOMENT)
+    check_between("moments.scatter", moments.scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
+    check_between("moments.drift", moments.drift, 0.0, LARGEST_MOMENT)
+    diagonal = moments.scatter[:, np.arange(side), np.arange(side)]
+    check_between("diagonal of moments.scatter", diagonal, 0.0, LARGEST_MOMENT)
+    return moments
+
+
+def _take_path(
+    contents: Contents,
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    k = contents.take("selection.k", np.int64, None)
+    if k[0] < 1 or (np.diff(k) < 1).any():
+        raise ContentError("'selection.k' does not rise from 1 or above")
+    criterion = contents.take("selection.criterion", np.float64, len(k), infinite=True)
+    values = contents.take("selection.index_values", np.float64, len(k), infinite=True)
+    return k, criterion, values
+
+
+# --- the ART family ------------------------------------------------------------------------------
+
+
+def _fitted_network(model: FuzzyNetwork) -> tuple[Header, Arrays]:
+    network, n = model._network, len(model._boxes)
+    arrays: Arrays = {
+        "boxes": model._boxes,
+        "cells": network.boxes.cells,
+        "map_field": network.map_field[:n],
+        "cluster": network.cluster[:n],
+        "sample_categories": model.sample_categories_,
+        "feature_min": model.feature_min_,
+        "feature_max": model.feature_max_,
+    }
+    return {"n_iter": int(model.n_iter_), "converged": bool(model.converged_)}, arrays
+
+
+def _restore_network(
+    model: FuzzyNetwork, fitted: Header, contents: Contents, n_columns: int
+) -> NDArray[np.int64]:
+    """Set what the family shares; returns the category of every sample."""
+    boxes = _take_boxes(contents)
+    n_categories, d = len(boxes), boxes.shape[1] // 2
+    cells = contents.take("cells", np.uint8, d, CELLS)
+    check_between("cells", cells, 0, BINS - 1)
+    if (cells[:, 1:] < cells[:, :-1]).any():
+        raise ContentError("'cells' does not rise")
+    map_field = contents.take("map_field", np.float64, n_categories, n_columns)
+    check_between("map_field", map_field, 0.0, 1.0 + ROUNDING)
+    cluster = contents.positions("cluster", n_categories, n_categories)
+    if len(np.unique(cluster)) != cluster.max() + 1:
+        raise ContentError("'cluster' leaves out a number")
+    ranges = Ranges(
+        contents.take("feature_min", np.float64, d), contents.take("feature_max", np.float64, d)
+    )
+    with np.errstate(over="ignore"):
+        span = ranges.upper - ranges.lower
+    if not (np.isfinite(span) & (span >= 0.0)).all():
+        raise ContentError("'feature_min' and 'feature_max' are not the ends of ranges")
+    categories = contents.positions("sample_categories", None, n_categories)
+    room = GROWTH * n_categories
+    network = training.assembled(boxes, cells, map_field, cluster, room)
+    model._set_network(network, ranges, categories)
+    model.n_iter_ = _number(fitted, "n_iter", 1)
+    model.converged_ = _truth(fitted, "converged")
+    model.n_features_in_ = d
+    return categories
+
+
+def _restore_clusterer(
+    model: FuzzyART | DualVigilanceFuzzyART, fitted: Header, contents: Contents, _: Index | None
+) -> None:
+    model._set_clusters(_restore_network(model, fitted, contents, 1))
+
+
+def _fitted_classifier(model: FuzzyARTMAP) -> tuple[Header, Arrays]:
+    fitted, arrays = _fitted_network(model)
+    classes = model.classes_
+    if classes.dtype.kind in "biuf":
+        arrays["classes"] = classes
+    elif _strings(classes.tolist()):
+        fitted["classes"], fitted["classes_as_objects"] = classes.tolist(), classes.dtype == object
+    else:
+        raise TypeError(
+            f"Classes of type {classes.dtype} cannot be stored, only strings and numbers. Fit with "
+            "such classes, or use joblib.dump."
+        )
+    return fitted, arrays
+
+
+def _restore_classifier(
+    model: FuzzyARTMAP, fitted: Header, contents: Contents, _: Index | None
+) -> None:
+    if "classes" in contents:
+        classes = contents.take("classes", None, None)
+    else:
+        names = fitted.get("classes")
+        if not _strings(names) or not names:
+            raise ContentError(f"its classes are {shortened(names)}, expected strings")
+        as_objects = _truth(fitted, "classes_as_objects")
+        if not as_objects and len(names) * max(map(len, names)) > MOST_LETTERS:
+            raise ContentError("its classes have too long names")
+        classes = np.array(names, dtype=object if as_objects else None)
+    if len(classes) != len(np.unique(classes)) or (classes[1:] <= classes[:-1]).any():
+        raise ContentError("its classes are not sorted, or one comes twice")
+    _restore_network(model, fitted, contents, len(classes) + 1)
+    model._set_map(classes)
+
+
+KINDS: dict[str, Kind] = {
+    kind.estimator.__name__: kind
+    for kind in (
+        Kind(ICVIARTMAP, _fitted_icviartmap, _restore_icviartmap),
+        Kind(FuzzyART, _fitted_network, _restore_clusterer),
+        Kind(DualVigilanceFuzzyART, _fitted_network, _restore_clusterer),
+        Kind(FuzzyARTMAP, _fitted_classifier, _restore_classifier),
+    )
+}
