@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from icvi_artmap.ordering import VATDisplay, ivat, vat
     from icvi_artmap.persistence import load, save
     from icvi_artmap.prediction import index_value
+    from icvi_artmap.report.writing import write_report
     from icvi_artmap.search import ICVIARTMAPSearch
     from icvi_artmap.tables import Table, read_table, write_table
 
@@ -40,6 +41,7 @@ _HOMES = {
     "read_table": "icvi_artmap.tables",
     "save": "icvi_artmap.persistence",
     "vat": "icvi_artmap.ordering",
+    "write_report": "icvi_artmap.report",
     "write_table": "icvi_artmap.tables",
 }
 
@@ -62,6 +64,7 @@ __all__ = [
     "read_table",
     "save",
     "vat",
+    "write_report",
     "write_table",
 ]
 

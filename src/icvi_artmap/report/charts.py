@@ -1,0 +1,117 @@
+"""Line charts as the numbers that a template draws: coordinates, ticks, labels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+WIDTH, HEIGHT = 480, 250
+LEFT, RIGHT, TOP, BOTTOM = 66, 14, 12, 40
+#: A line of more points is thinned to the extremes of so many stretches.
+STRETCHES = 250
+#: Up to so many points are drawn as dots as well.
+DOTS = 60
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A line chart in a box of WIDTH × HEIGHT."""
+
+    line: str
+    dots: list[tuple[float, float]]
+    marked: tuple[float, float] | None
+    borders: list[float]
+    x_ticks: list[tuple[float, str]]
+    y_ticks: list[tuple[float, str]]
+    x_label: str
+    y_label: str
+    text: str  #: what it shows, in words
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    top: int = TOP
+    bottom: int = HEIGHT - BOTTOM
+
+
+def line_chart(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    *,
+    x_label: str,
+    y_label: str,
+    text: str,
+    marked: float | None = None,
+    borders: NDArray[Any] | None = None,
+) -> Chart | None:
+    """Chart of the finite values; None if there are fewer than two.
+
+    ``marked`` is the x of a point to stress, ``borders`` are those of vertical lines.
+    """
+    finite = np.isfinite(y)
+    x, y = np.asarray(x, float)[finite], np.asarray(y, float)[finite]
+    if len(x) < 2:
+        return None
+    kept = _thinned(y)
+    low, high = float(y.min()), float(y.max())
+    if low == high:
+        low, high = low - 0.5 * max(1.0, abs(low)), high + 0.5 * max(1.0, abs(high))
+    pad = 0.05 * (high - low)
+    low, high = low - pad, high + pad
+    first, last = float(x[0]), float(x[-1])
+
+    def across(value: float) -> float:
+        return round(LEFT + (value - first) / (last - first) * (WIDTH - LEFT - RIGHT), 1)
+
+    def down(value: float) -> float:
+        return round(TOP + (high - value) / (high - low) * (HEIGHT - TOP - BOTTOM), 1)
+
+    points = [(across(a), down(b)) for a, b in zip(x[kept], y[kept], strict=True)]
+    at = None if marked is None else np.flatnonzero(x == marked)
+    return Chart(
+        line=" ".join(f"{a:g},{b:g}" for a, b in points),
+        dots=points if len(points) <= DOTS else [],
+        marked=None if at is None or len(at) == 0 else (across(x[at[0]]), down(y[at[0]])),
+        borders=[] if borders is None else [across(b) for b in borders if first <= b <= last],
+        x_ticks=[(across(t), label) for t, label in ticks(first, last, whole=True)],
+        y_ticks=[(down(t), label) for t, label in ticks(low, high)],
+        x_label=x_label,
+        y_label=y_label,
+        text=text,
+    )
+
+
+def ticks(low: float, high: float, *, whole: bool = False) -> list[tuple[float, str]]:
+    """Round numbers between low and high, about six, with labels that tell them apart."""
+    raw = (high - low) / 6.0
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0) if m * power >= raw * (1.0 - 1e-9))
+    if whole:
+        step = max(1.0, round(step))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    places = max(0, -math.floor(math.log10(step) + 1e-9))
+    if step < 1.0 and round(step * 10**places) * 10**-places != round(step, places + 1):
+        places += 1  # 0.25
+    largest = max(abs(low), abs(high))
+    found = []
+    for i in range(first, last + 1):
+        value = i * step
+        label = f"{value:.3g}" if largest >= 1e7 or largest < 1e-4 else f"{value:,.{places}f}"
+        found.append((value, label.replace("-", "−")))
+    return found
+
+
+def _thinned(y: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Positions to draw: all, or first, last and the extremes of every stretch."""
+    if len(y) <= 2 * STRETCHES:
+        return np.arange(len(y))
+    edges = np.linspace(0, len(y), STRETCHES + 1).astype(int)
+    kept = {0, len(y) - 1}
+    for a, b in pairwise(edges):
+        kept |= {int(a + y[a:b].argmin()), int(a + y[a:b].argmax())}
+    return np.array(sorted(kept))

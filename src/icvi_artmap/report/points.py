@@ -1,0 +1,154 @@
+"""The points of the map: which rows are drawn, along which axes, as JSON that HTML may hold."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap.scaling import standardised_table
+
+if TYPE_CHECKING:
+    from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.explanation import Profiles
+
+#: Of every cluster at least so many rows are drawn, if it has them.
+FROM_EVERY_CLUSTER = 10
+#: So many features can be chosen as axes; with 5,000 points of 6 digits they take about 2 MB.
+MOST_AXES = 50
+#: Significant digits of what is not a whole number.
+DIGITS = 6
+#: A whole number up to this is exact in JavaScript.
+EXACT = 2**53
+#: Features that a tooltip shows beside those of the axes.
+IN_TOOLTIP = 6
+
+
+@dataclass(frozen=True)
+class Points:
+    """What the map needs.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        The rows drawn.
+    features : ndarray of int
+        The features that can be chosen.
+    variance : ndarray of shape (2,) or (0,)
+        Part of the variance along the two principal components.
+    json : str
+        All of it, for a script element.
+    """
+
+    rows: NDArray[np.int64]
+    features: NDArray[np.int64]
+    variance: NDArray[np.float64]
+    json: str
+
+
+def chosen_rows(
+    labels: NDArray[np.int64],
+    k: int,
+    most: int,
+    wanted: NDArray[np.int64],
+    rng: np.random.RandomState,
+) -> NDArray[np.int64]:
+    """At most so many rows, in their order: the wanted ones, a few of every cluster, then any."""
+    n = len(labels)
+    if n <= most:
+        return np.arange(n)
+    order = rng.permutation(n)
+    at_least = min(FROM_EVERY_CLUSTER, most // k)
+    sorted_order = order[np.argsort(labels[order], kind="stable")]
+    counts = np.bincount(labels, minlength=k)
+    begin = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    rank = np.arange(n) - np.repeat(begin, counts)
+    few = sorted_order[rank < at_least]
+    ranked = np.concatenate([few, wanted, order])
+    _, first = np.unique(ranked, return_index=True)
+    return np.sort(ranked[np.sort(first)[:most]])
+
+
+def map_points(
+    model: ICVIARTMAP,
+    X: NDArray[np.floating],
+    rows: NDArray[np.int64],
+    names: list[str],
+    ids: list[str],
+    colours: list[str],
+    profiles: Profiles,
+) -> Points:
+    """The rows along two principal components and along every feature."""
+    d = X.shape[1]
+    features = most_telling(model)[:MOST_AXES]
+    features = np.sort(features)
+    place = {int(f): i for i, f in enumerate(features)}
+    components, variance = _principal(standardised_table(X[rows], model._scaling))
+    axes = [
+        {"name": f"component {i + 1} ({part:.0%})", "values": _short(column)}
+        for i, (column, part) in enumerate(zip(components.T, variance, strict=True))
+    ]
+    first = len(axes)
+    axes += [{"name": names[f], "values": _short(X[rows, f])} for f in features]
+    telling = [
+        [first + place[int(f)] for f in order if int(f) in place][:IN_TOOLTIP]
+        for order in profiles.order
+    ]
+    # Two features are drawn as they are; one feature against the clusters, which is axis -1.
+    start = [0, -1] if d == 1 else [first, first + 1] if d == 2 else [0, 1]
+    content = {
+        "clusters": model.labels_[rows].tolist(),
+        "ids": ids,
+        "axes": axes,
+        "components": first,
+        "start": start,
+        "colours": colours,
+        "sizes": np.bincount(model.labels_, minlength=model.n_clusters_).tolist(),
+        "telling": telling,
+    }
+    return Points(rows, features, variance, script_json(content))
+
+
+def most_telling(model: ICVIARTMAP) -> NDArray[np.int64]:
+    """Features by the part of their variance that lies between clusters, the largest first."""
+    moments = model._moments
+    between = (moments.n[:, None] * moments.mean**2).sum(axis=0)
+    return np.argsort(-between, kind="stable")
+
+
+def script_json(content: Any) -> str:
+    """JSON that cannot end the script element it is in, whatever the strings are."""
+    text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _short(values: NDArray[np.floating]) -> list[float]:
+    """Whole numbers as they are, others to a few digits."""
+    found: list[float] = []
+    for value in values.tolist():
+        if abs(value) < EXACT and value == int(value):
+            found.append(int(value))
+        else:
+            found.append(float(f"{value:.{DIGITS}g}"))
+    return found
+
+
+def _principal(
+    table: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two principal components and their parts of the variance; none of a single feature."""
+    n, d = table.shape
+    if d == 1:
+        return np.empty((n, 0)), np.empty(0)
+    centred = table - table.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred.T @ centred)
+    axes = vectors[:, [-1, -2]]
+    # The sign of an axis is arbitrary: its largest entry is positive.
+    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
+    total = max(float(values.sum()), np.finfo(float).tiny)
+    return centred @ axes, np.maximum(values[[-1, -2]], 0.0) / total

@@ -1,0 +1,278 @@
+"""What the numbers say, in sentences for readers who do not know them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap.report.quality import MIXTURE, Comparison, Stability
+
+if TYPE_CHECKING:
+    from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.explanation import Profiles
+
+#: Agreement (adjusted Rand index) from which two partitions are nearly the same, or much alike.
+SAME, ALIKE = 0.9, 0.7
+#: Index values that differ by no more than this part are as good as each other.
+CLOSE = 0.01
+#: Overlap (Jaccard) below which a cluster is not found again: Hennig's bound.
+LOST = 0.6
+#: Two clusters are hard to tell apart if at least this part of their rows changes sides.
+CONFUSED = 0.1
+#: Effect (Cohen's d) from which a difference is named, is clear, is large.
+NAMED, CLEAR, LARGE = 0.5, 0.8, 2.0
+#: So many pairs, clusters and features are named.
+MOST_PAIRS, MOST_CLUSTERS, MOST_FEATURES = 3, 5, 3
+#: A cluster of fewer rows looks like outliers, unless the data have few rows in all.
+FEW_ROWS, FEW_PART = 5, 0.01
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A statement, and whether it reassures ("good"), warns ("beware") or only tells ("plain")."""
+
+    tone: str
+    text: str
+
+
+def readings(
+    model: ICVIARTMAP,
+    comparison: Comparison | None,
+    stability: Stability | None,
+    truth_agreement: float | None,
+) -> list[Sentence]:
+    """The sentences at the head of the report."""
+    return [
+        *_sizes(model),
+        *_choice(model),
+        *_training(model),
+        *_stability(stability),
+        *_comparison(model, comparison),
+        *_truth(truth_agreement),
+    ]
+
+
+def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
+    n = np.bincount(model.labels_, minlength=model.n_clusters_)
+    total, k = int(n.sum()), model.n_clusters_
+    if k == 1:
+        yield Sentence("beware", f"All {total:,} rows are in one cluster: nothing was separated.")
+        return
+    largest, smallest = int(n.argmax()), int(n.argmin())
+    yield Sentence(
+        "plain",
+        f"The {total:,} rows fall into {k} clusters. The largest is cluster {largest} with "
+        f"{n[largest]:,} rows ({percent(n[largest] / total)}), the smallest cluster {smallest} "
+        f"with {n[smallest]:,} ({percent(n[smallest] / total)}).",
+    )
+    few = np.flatnonzero((n < FEW_ROWS) & (n < FEW_PART * total))
+    if len(few):
+        yield Sentence(
+            "beware",
+            f"{_clusters(few)} {'has' if len(few) == 1 else 'have'} fewer than {FEW_ROWS} rows: "
+            "perhaps outliers rather than a group.",
+        )
+
+
+def _choice(model: ICVIARTMAP) -> Iterator[Sentence]:
+    selection = getattr(model, "selection_", None)
+    k = model.n_clusters_
+    if selection is None:
+        if isinstance(model.n_clusters, int) and k < model.n_clusters:
+            yield Sentence(
+                "beware", f"{model.n_clusters} clusters were asked for, but only {k} were found."
+            )
+        return
+    low, high, chosen = int(selection.k[0]), int(selection.k[-1]), selection.n_clusters
+    if selection.single:
+        yield Sentence(
+            "beware",
+            f"{chosen} is the best number of clusters from {low} to {high}, but the data look like "
+            "a single cluster: that would be better still.",
+        )
+    elif not selection.clear:
+        rest = selection.k != chosen
+        other = int(selection.k[rest][selection.criterion[rest].argmin()])
+        yield Sentence(
+            "beware",
+            f"{chosen} is the best number of clusters from {low} to {high}, but {other} is nearly "
+            "as good.",
+        )
+    else:
+        yield Sentence(
+            "good", f"{chosen} is clearly the best number of clusters from {low} to {high}."
+        )
+
+
+def _training(model: ICVIARTMAP) -> Iterator[Sentence]:
+    if not model.converged_:
+        yield Sentence(
+            "beware",
+            f"Training was stopped after {model.n_iter_} epochs, before it had settled. "
+            "A larger max_epochs may give better clusters.",
+        )
+
+
+def _stability(stability: Stability | None) -> Iterator[Sentence]:
+    if stability is None:
+        return
+    mean = float(stability.agreement.mean())
+    again = (
+        "Repeated on random halves of the rows, the clustering came out {} "
+        f"(agreement {mean:.2f}; 1 is the same, 0 is chance)."
+    )
+    if mean >= SAME:
+        yield Sentence("good", again.format("nearly the same"))
+    elif mean >= ALIKE:
+        yield Sentence("plain", again.format("much alike, but not the same"))
+    else:
+        yield Sentence(
+            "beware", again.format("differently") + " Do not rely on the borders of its clusters."
+        )
+    named: set[int] = set()
+    for i, j, part in confused_pairs(stability)[:MOST_PAIRS]:
+        named |= {i, j}
+        yield Sentence(
+            "beware",
+            f"Clusters {i} and {j} are hard to tell apart: on such halves {percent(part)} of their "
+            "rows changed sides.",
+        )
+    lost = [int(i) for i in np.flatnonzero(stability.overlap < LOST) if int(i) not in named]
+    if lost:
+        yield Sentence(
+            "beware",
+            f"{_clusters(np.array(lost))} {'was' if len(lost) == 1 else 'were'} mostly not found "
+            f"again: less than {percent(LOST)} overlap with any cluster there.",
+        )
+
+
+def confused_pairs(stability: Stability) -> list[tuple[int, int, float]]:
+    """Pairs of clusters that are hard to tell apart, the hardest first."""
+    confusion = np.triu(stability.confusion, 1)
+    pairs = np.argwhere(confusion >= CONFUSED)
+    found = [(int(i), int(j), float(confusion[i, j])) for i, j in pairs]
+    return sorted(found, key=lambda pair: -pair[2])
+
+
+def _comparison(model: ICVIARTMAP, comparison: Comparison | None) -> Iterator[Sentence]:
+    if comparison is None or len(comparison.names) == 1:
+        return
+    at = [index.name for index in comparison.indices].index(model._index.name)
+    name, values = model._index.name, comparison.values[at]
+    ours, others = values[0], values[1:]
+    named = " and ".join(
+        f"{_peer(peer)} ({number(value)})"
+        for peer, value in zip(comparison.names[1:], others, strict=True)
+    )
+    lead = model._index.direction * (ours - others)
+    close = CLOSE * np.abs(values).max()
+    if not np.isfinite(lead).all():
+        pass  # one value is an infinity: the table shows it
+    elif (lead > close).all():
+        yield Sentence(
+            "good", f"By {name}, which it goes by, it is better ({number(ours)}) than {named}."
+        )
+    elif (lead >= -close).all():
+        yield Sentence(
+            "plain",
+            f"By {name}, which it goes by, no other method is better: {number(ours)}, beside "
+            f"{named}.",
+        )
+    else:
+        worst = 1 + int(lead.argmin())
+        yield Sentence(
+            "beware",
+            f"By {name}, which it goes by, {_peer(comparison.names[worst])} is better "
+            f"({number(values[worst])} against {number(ours)}): a larger n_init may find a better "
+            "partition.",
+        )
+    likeness = [
+        f"{_likeness(a)} {_peer(peer)} (agreement {a:.2f})"
+        for peer, a in zip(comparison.names[1:], comparison.agreement[0, 1:], strict=True)
+    ]
+    yield Sentence("plain", f"The clusters are {' and '.join(likeness)}.")
+
+
+def _peer(name: str) -> str:
+    """A method as a sentence names it."""
+    return f"a {name}" if name == MIXTURE else name
+
+
+def _likeness(agreement: float) -> str:
+    if agreement == 1.0:
+        return "the same as those of"
+    if agreement >= SAME:
+        return "nearly those of"
+    return "much like those of" if agreement >= ALIKE else "other than those of"
+
+
+def _truth(agreement: float | None) -> Iterator[Sentence]:
+    if agreement is None:
+        return
+    if agreement >= SAME:
+        how = "are nearly"
+    else:
+        how = "are much like" if agreement >= ALIKE else "differ from"
+    yield Sentence(
+        "good" if agreement >= SAME else "plain",
+        f"The clusters {how} the known classes (agreement {agreement:.2f}; 1 is the same, 0 is "
+        "chance).",
+    )
+
+
+def telling(profiles: Profiles, i: int, names: list[str]) -> str:
+    """What sets cluster i apart, in words."""
+    effect = profiles.effect[i]
+    parts = []
+    for f in profiles.order[i][:MOST_FEATURES]:
+        size = abs(effect[f])
+        if size < NAMED:
+            break
+        much = "far " if size >= LARGE else "clearly " if size >= CLEAR else "somewhat "
+        way = "higher" if effect[f] > 0 else "lower"
+        parts.append(
+            f"{names[f]} is {much}{way} (mean {number(profiles.mean[i, f])}, elsewhere "
+            f"{number(profiles.rest_mean[i, f])})"
+        )
+    if not parts:
+        return "No single column sets it apart."
+    return "; ".join(parts) + "."
+
+
+def _clusters(numbers: NDArray[np.int64]) -> str:
+    """ "Cluster 3", "Clusters 3, 4 and 9"; of many the first few."""
+    shown = [str(i) for i in numbers[:MOST_CLUSTERS]]
+    if len(numbers) == 1:
+        return f"Cluster {shown[0]}"
+    if len(numbers) > MOST_CLUSTERS:
+        return f"Clusters {', '.join(shown)} and {len(numbers) - MOST_CLUSTERS} more"
+    return f"Clusters {', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def number(value: float) -> str:
+    """Four digits, or all before the point, with a real minus."""
+    value = float(value)
+    if np.isnan(value):
+        return "–"
+    if np.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == int(value) and abs(value) < 1e15:
+        text = f"{value:,.0f}"
+    elif 1000.0 <= abs(value) < 1e7:
+        text = f"{value:,.1f}"
+    else:
+        text = f"{value:.4g}"
+    return "0" if text == "-0" else text.replace("-", "−")
+
+
+def percent(part: float) -> str:
+    """Whole percents; a part that is not nothing is never 0 %, one that is not all never 100 %."""
+    if 0.0 < part < 0.005:
+        return "less than 1%"
+    if 0.995 <= part < 1.0:
+        return "more than 99%"
+    return f"{part:.0%}"

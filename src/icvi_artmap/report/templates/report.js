@@ -1,0 +1,533 @@
+"use strict";
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const root = document.documentElement;
+
+  // --- light and dark ---------------------------------------------------------------------------
+
+  const darkWanted = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () =>
+    root.dataset.theme ? root.dataset.theme === "dark" : darkWanted.matches;
+  const themeButton = $("theme");
+  const nameTheme = () => {
+    themeButton.textContent = isDark() ? "Light" : "Dark";
+    themeButton.setAttribute("aria-label", `switch to ${isDark() ? "light" : "dark"} colours`);
+  };
+  const setTheme = (theme) => {
+    if (theme) root.dataset.theme = theme;
+    else delete root.dataset.theme;
+    nameTheme();
+    draw();
+  };
+  themeButton.hidden = false;
+  themeButton.addEventListener("click", () => setTheme(isDark() ? "light" : "dark"));
+  darkWanted.addEventListener("change", () => setTheme(root.dataset.theme));
+
+  // Paper is white. What was on the screen comes back after printing.
+  let onScreen;
+  addEventListener("beforeprint", () => {
+    onScreen = root.dataset.theme;
+    setTheme("light");
+  });
+  addEventListener("afterprint", () => setTheme(onScreen));
+
+  // --- tables that sort -------------------------------------------------------------------------
+
+  const cellValue = (row, column) => {
+    const cell = row.cells[column];
+    if (cell.dataset.value === undefined) return cell.textContent.trim();
+    return Number(cell.dataset.value);
+  };
+  const compare = (a, b) => {
+    if (typeof a === "number" && typeof b === "number") {
+      if (Number.isNaN(a) || Number.isNaN(b)) return null;
+      return a === b ? 0 : a < b ? -1 : 1;
+    }
+    return String(a).localeCompare(String(b), undefined, { numeric: true });
+  };
+  for (const table of document.querySelectorAll("table.sortable")) {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...head.childNodes);
+      head.append(button);
+      head.setAttribute("aria-sort", "none");
+      button.addEventListener("click", () => {
+        const up = head.getAttribute("aria-sort") !== "ascending";
+        for (const other of heads) other.setAttribute("aria-sort", "none");
+        head.setAttribute("aria-sort", up ? "ascending" : "descending");
+        const body = table.tBodies[0];
+        const rows = [...body.rows].map((row) => [cellValue(row, column), row]);
+        rows.sort(([a], [b]) => {
+          const order = compare(a, b);
+          // What is not a number comes last, either way.
+          if (order === null) return Number.isNaN(a) - Number.isNaN(b);
+          return up ? order : -order;
+        });
+        body.append(...rows.map(([, row]) => row));
+      });
+    });
+  }
+
+  // --- the map ----------------------------------------------------------------------------------
+
+  const data = JSON.parse($("points-data").textContent);
+  const n = data.clusters.length;
+  const k = data.colours.length;
+  const canvas = $("points");
+  const plot = $("plot");
+  const tip = $("tip");
+  const pen = canvas.getContext("2d");
+  const MARGIN = { left: 58, right: 14, top: 12, bottom: 44 };
+  const PER_SHAPE = 8; // another shape for every eight clusters
+  const REACH = 14; // pixels from a point at which it is pointed at
+  const CLICK = 5; // a drag of fewer pixels is a click
+  const CLUSTER_AXIS = -1;
+  const radius = n > 3000 ? 2.2 : n > 800 ? 2.8 : 3.8;
+  const shown = new Array(k).fill(true);
+  const state = { axes: data.start.slice(), view: null, hovered: -1, marked: -1, drag: null };
+  const members = Array.from({ length: k }, () => []);
+  data.clusters.forEach((c, i) => members[c].push(i));
+
+  // Against the clusters, points spread within their lane: as far for the same row every time.
+  const spread = (i) => {
+    let h = Math.imul(i + 1, 2654435761);
+    h = Math.imul(h ^ (h >>> 15), 2246822519);
+    return ((h ^ (h >>> 13)) >>> 0) / 4294967296 - 0.5;
+  };
+  const lanes = data.clusters.map((c, i) => c + 0.7 * spread(i));
+  const values = (axis) => (axis === CLUSTER_AXIS ? lanes : data.axes[axis].values);
+  const axisName = (axis) => (axis === CLUSTER_AXIS ? "cluster" : data.axes[axis].name);
+
+  const range = (axis) => {
+    if (axis === CLUSTER_AXIS) return [-0.6, k - 0.4];
+    let low = Infinity;
+    let high = -Infinity;
+    for (const v of values(axis)) {
+      if (v < low) low = v;
+      if (v > high) high = v;
+    }
+    if (low === high) {
+      const around = Math.abs(low) * 0.5 || 0.5;
+      return [low - around, high + around];
+    }
+    const pad = 0.04 * (high - low);
+    return [low - pad, high + pad];
+  };
+  let whole;
+  const resetView = () => {
+    whole = [...range(state.axes[0]), ...range(state.axes[1])];
+    state.view = whole.slice();
+  };
+
+  const inside = () => ({
+    left: MARGIN.left,
+    top: MARGIN.top,
+    width: Math.max(10, plot.clientWidth - MARGIN.left - MARGIN.right),
+    height: Math.max(10, plot.clientHeight - MARGIN.top - MARGIN.bottom),
+  });
+  const toPixels = (box, x, y) => {
+    const [x0, x1, y0, y1] = state.view;
+    return [
+      box.left + ((x - x0) / (x1 - x0)) * box.width,
+      box.top + ((y1 - y) / (y1 - y0)) * box.height,
+    ];
+  };
+  const toData = (box, px, py) => {
+    const [x0, x1, y0, y1] = state.view;
+    return [
+      x0 + ((px - box.left) / box.width) * (x1 - x0),
+      y1 - ((py - box.top) / box.height) * (y1 - y0),
+    ];
+  };
+
+  const tracePath = (shape, x, y, r) => {
+    if (shape === 0) {
+      pen.moveTo(x + r, y);
+      pen.arc(x, y, r, 0, 2 * Math.PI);
+    } else if (shape === 1) {
+      pen.rect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r);
+    } else {
+      const corners = [
+        [[0, -1.25], [1.15, 0.85], [-1.15, 0.85]],
+        [[0, -1.35], [1.35, 0], [0, 1.35], [-1.35, 0]],
+        [[0, 1.25], [1.15, -0.85], [-1.15, -0.85]],
+      ][shape - 2];
+      corners.forEach(([a, b], i) =>
+        i ? pen.lineTo(x + a * r, y + b * r) : pen.moveTo(x + a * r, y + b * r));
+      pen.closePath();
+    }
+  };
+  const shapeOf = (cluster) => Math.floor(cluster / PER_SHAPE) % 5;
+
+  const ticks = (low, high, count) => {
+    const raw = (high - low) / count;
+    const power = 10 ** Math.floor(Math.log10(raw));
+    const step = [1, 2, 5, 10].find((m) => m * power >= raw) * power;
+    const found = [];
+    for (let i = Math.ceil(low / step); i <= Math.floor(high / step); i++) found.push(i * step);
+    const places = Math.max(0, Math.min(12, -Math.floor(Math.log10(step) + 1e-9)));
+    const far = Math.max(Math.abs(low), Math.abs(high));
+    const label = (v) =>
+      far >= 1e6 || far < 1e-4 ? v.toExponential(1) : v.toFixed(places);
+    return found.map((v) => [v, label(Math.abs(v) < step / 2 ? 0 : v).replace("-", "−")]);
+  };
+  const clusterTicks = (low, high) => {
+    const found = [];
+    const each = Math.ceil((high - low) / 20);
+    for (let c = Math.max(0, Math.ceil(low)); c <= Math.min(k - 1, high); c++)
+      if (c % each === 0) found.push([c, String(c)]);
+    return found;
+  };
+  const ticksOf = (which, low, high, count) =>
+    state.axes[which] === CLUSTER_AXIS ? clusterTicks(low, high) : ticks(low, high, count);
+
+  const fitted = (text, width) => {
+    if (pen.measureText(text).width <= width) return text;
+    let length = text.length;
+    while (length > 1 && pen.measureText(text.slice(0, length) + "…").width > width) length--;
+    return text.slice(0, length) + "…";
+  };
+
+  const centre = (cluster) => {
+    const middle = (axis) => {
+      const all = members[cluster].map((i) => values(axis)[i]).sort((a, b) => a - b);
+      return (all[(all.length - 1) >> 1] + all[all.length >> 1]) / 2;
+    };
+    const [x, y] = [middle(state.axes[0]), middle(state.axes[1])];
+    // The member nearest to the medians: it is in the cluster, wherever that bends.
+    const xs = values(state.axes[0]);
+    const ys = values(state.axes[1]);
+    const away = (i) =>
+      ((xs[i] - x) / (whole[1] - whole[0])) ** 2 + ((ys[i] - y) / (whole[3] - whole[2])) ** 2;
+    const found = members[cluster].reduce((best, i) => (away(i) < away(best) ? i : best));
+    return [xs[found], ys[found]];
+  };
+  let centres;
+  const findCentres = () => {
+    centres = members.map((own, c) => (own.length ? centre(c) : null));
+  };
+
+  function draw() {
+    const scale = window.devicePixelRatio || 1;
+    const width = plot.clientWidth;
+    const height = plot.clientHeight;
+    if (!width || !height) return;
+    const pixels = [Math.round(width * scale), Math.round(height * scale)];
+    if (canvas.width !== pixels[0] || canvas.height !== pixels[1]) [canvas.width, canvas.height] = pixels;
+    pen.setTransform(scale, 0, 0, scale, 0, 0);
+    const style = getComputedStyle(root);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const [panel, ink, soft, rule] = ["--panel", "--ink", "--soft", "--rule"].map(colour);
+    const font = getComputedStyle(document.body).fontFamily;
+    const box = inside();
+    const [x0, x1, y0, y1] = state.view;
+    pen.fillStyle = panel;
+    pen.fillRect(0, 0, width, height);
+
+    pen.font = `12px ${font}`;
+    pen.lineWidth = 1;
+    pen.strokeStyle = rule;
+    pen.fillStyle = soft;
+    pen.textBaseline = "middle";
+    pen.textAlign = "right";
+    for (const [v, label] of ticksOf(1, y0, y1, box.height / 70)) {
+      const y = toPixels(box, 0, v)[1];
+      pen.beginPath();
+      pen.moveTo(box.left, y);
+      pen.lineTo(box.left + box.width, y);
+      pen.stroke();
+      pen.fillText(label, box.left - 6, y);
+    }
+    pen.textAlign = "center";
+    for (const [v, label] of ticksOf(0, x0, x1, box.width / 90)) {
+      const x = toPixels(box, v, 0)[0];
+      pen.beginPath();
+      pen.moveTo(x, box.top);
+      pen.lineTo(x, box.top + box.height);
+      pen.stroke();
+      pen.fillText(label, x, box.top + box.height + 12);
+    }
+    pen.fillText(fitted(axisName(state.axes[0]), box.width), box.left + box.width / 2, height - 12);
+    pen.save();
+    pen.translate(12, box.top + box.height / 2);
+    pen.rotate(-Math.PI / 2);
+    pen.fillText(fitted(axisName(state.axes[1]), box.height), 0, 0);
+    pen.restore();
+
+    pen.save();
+    pen.beginPath();
+    pen.rect(box.left, box.top, box.width, box.height);
+    pen.clip();
+    const xs = values(state.axes[0]);
+    const ys = values(state.axes[1]);
+    for (let c = 0; c < k; c++) {
+      if (!shown[c]) continue;
+      pen.fillStyle = data.colours[c];
+      const shape = shapeOf(c);
+      pen.beginPath();
+      for (const i of members[c]) {
+        const [x, y] = toPixels(box, xs[i], ys[i]);
+        if (x > box.left - 9 && x < box.left + box.width + 9 && y > box.top - 9 && y < box.top + box.height + 9)
+          tracePath(shape, x, y, radius);
+      }
+      pen.fill();
+    }
+    for (const i of [state.marked, state.hovered]) {
+      if (i < 0 || !shown[data.clusters[i]]) continue;
+      const [x, y] = toPixels(box, xs[i], ys[i]);
+      pen.beginPath();
+      pen.arc(x, y, radius + 5, 0, 2 * Math.PI);
+      pen.lineWidth = 2;
+      pen.strokeStyle = ink;
+      pen.stroke();
+    }
+    pen.font = `700 14px ${font}`;
+    pen.lineJoin = "round";
+    for (let c = 0; c < k; c++) {
+      if (!shown[c] || !centres[c]) continue;
+      const [x, y] = toPixels(box, ...centres[c]);
+      pen.lineWidth = 4;
+      pen.strokeStyle = panel;
+      pen.strokeText(String(c), x, y);
+      pen.fillStyle = ink;
+      pen.fillText(String(c), x, y);
+    }
+    if (state.drag && !state.drag.move) {
+      const { from, to } = state.drag;
+      pen.lineWidth = 1;
+      pen.strokeStyle = ink;
+      pen.setLineDash([4, 3]);
+      pen.strokeRect(from[0], from[1], to[0] - from[0], to[1] - from[1]);
+      pen.setLineDash([]);
+    }
+    pen.restore();
+    canvas.dataset.view = state.view.join(" ");
+    canvas.dataset.box = [box.left, box.top, box.width, box.height].join(" ");
+  }
+
+  const setAxes = () => {
+    hideTip();
+    resetView();
+    findCentres();
+    draw();
+  };
+  const zoom = (factor, px, py) => {
+    const box = inside();
+    const [x, y] = toData(box, px, py);
+    const [x0, x1, y0, y1] = state.view;
+    let next = [x + (x0 - x) * factor, x + (x1 - x) * factor, y + (y0 - y) * factor, y + (y1 - y) * factor];
+    if (next[1] - next[0] >= whole[1] - whole[0]) next = whole.slice();
+    if (next[1] - next[0] < 1e-6 * (whole[1] - whole[0])) return;
+    state.view = next;
+    hideTip();
+    draw();
+  };
+  const zoomMiddle = (factor) => {
+    const box = inside();
+    zoom(factor, box.left + box.width / 2, box.top + box.height / 2);
+  };
+  const shift = (right, up) => {
+    const [x0, x1, y0, y1] = state.view;
+    const [dx, dy] = [right * (x1 - x0), up * (y1 - y0)];
+    state.view = [x0 + dx, x1 + dx, y0 + dy, y1 + dy];
+    hideTip();
+    draw();
+  };
+  const isWhole = () => state.view.every((v, i) => v === whole[i]);
+  const showWhole = () => {
+    resetView();
+    hideTip();
+    draw();
+  };
+
+  const place = (event) => {
+    const at = canvas.getBoundingClientRect();
+    return [event.clientX - at.left, event.clientY - at.top];
+  };
+  const nearest = (px, py) => {
+    const box = inside();
+    const xs = values(state.axes[0]);
+    const ys = values(state.axes[1]);
+    let best = -1;
+    let least = REACH * REACH;
+    for (let i = 0; i < n; i++) {
+      if (!shown[data.clusters[i]]) continue;
+      const [x, y] = toPixels(box, xs[i], ys[i]);
+      const away = (x - px) ** 2 + (y - py) ** 2;
+      if (away < least && x >= box.left && x <= box.left + box.width && y >= box.top && y <= box.top + box.height) {
+        least = away;
+        best = i;
+      }
+    }
+    return best;
+  };
+  function hideTip() {
+    tip.hidden = true;
+    state.hovered = -1;
+  }
+  const showTip = (i) => {
+    const cluster = data.clusters[i];
+    const head = document.createElement("div");
+    head.className = "tip-id";
+    head.textContent = `Row ${data.ids[i]}`;
+    const which = document.createElement("div");
+    which.className = `chip c${cluster}`;
+    which.textContent = `cluster ${cluster}`;
+    const table = document.createElement("table");
+    const axes = state.axes.filter((axis) => axis >= data.components);
+    for (const axis of new Set([...axes, ...data.telling[cluster]])) {
+      const row = table.insertRow();
+      row.insertCell().textContent = data.axes[axis].name;
+      const cell = row.insertCell();
+      cell.className = "n";
+      cell.textContent = String(data.axes[axis].values[i]).replace("-", "−");
+    }
+    tip.replaceChildren(head, which, table);
+    tip.hidden = false;
+    const [x, y] = toPixels(inside(), values(state.axes[0])[i], values(state.axes[1])[i]);
+    const left = x + 14 + tip.offsetWidth < plot.clientWidth ? x + 14 : x - 14 - tip.offsetWidth;
+    const top = Math.min(y + 10, plot.clientHeight - tip.offsetHeight - 4);
+    tip.style.left = `${Math.max(2, Math.min(left, plot.clientWidth - tip.offsetWidth - 4))}px`;
+    tip.style.top = `${Math.max(2, top)}px`;
+  };
+  const pointAt = (i) => {
+    if (i === state.hovered) return;
+    state.hovered = i;
+    if (i < 0) tip.hidden = true;
+    else showTip(i);
+    draw();
+  };
+
+  canvas.addEventListener("wheel", (event) => {
+    const out = event.deltaY > 0;
+    if (out && isWhole()) return; // nothing to zoom out of: the page scrolls
+    event.preventDefault();
+    zoom(out ? 1.25 : 0.8, ...place(event));
+  }, { passive: false });
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.pointerType !== "mouse" || event.button !== 0) return;
+    const from = place(event);
+    state.drag = { from, to: from, last: from, move: event.shiftKey };
+    canvas.setPointerCapture(event.pointerId);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const at = place(event);
+    const drag = state.drag;
+    if (!drag) {
+      if (event.pointerType === "mouse") pointAt(nearest(...at));
+      return;
+    }
+    drag.to = at;
+    hideTip();
+    if (drag.move) {
+      const box = inside();
+      shift((drag.last[0] - at[0]) / box.width, (at[1] - drag.last[1]) / box.height);
+      drag.last = at;
+    } else draw();
+  });
+  const endDrag = () => {
+    const drag = state.drag;
+    state.drag = null;
+    if (!drag) return;
+    const [from, to] = [drag.from, drag.to];
+    if (!drag.move && Math.min(Math.abs(to[0] - from[0]), Math.abs(to[1] - from[1])) > CLICK) {
+      const box = inside();
+      const low = toData(box, Math.min(from[0], to[0]), Math.max(from[1], to[1]));
+      const high = toData(box, Math.max(from[0], to[0]), Math.min(from[1], to[1]));
+      state.view = [low[0], high[0], low[1], high[1]];
+    }
+    draw();
+  };
+  canvas.addEventListener("pointerup", endDrag);
+  canvas.addEventListener("pointercancel", () => {
+    state.drag = null;
+    draw();
+  });
+  canvas.addEventListener("pointerleave", (event) => {
+    if (event.pointerType === "mouse") pointAt(-1);
+  });
+  canvas.addEventListener("click", (event) => pointAt(nearest(...place(event))));
+  canvas.addEventListener("dblclick", showWhole);
+  canvas.addEventListener("keydown", (event) => {
+    const act = {
+      "+": () => zoomMiddle(0.8), "=": () => zoomMiddle(0.8), "-": () => zoomMiddle(1.25), "0": showWhole,
+      ArrowLeft: () => shift(-0.1, 0), ArrowRight: () => shift(0.1, 0),
+      ArrowUp: () => shift(0, 0.1), ArrowDown: () => shift(0, -0.1), Escape: () => pointAt(-1),
+    }[event.key];
+    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    act();
+  });
+  $("zoom-in").addEventListener("click", () => zoomMiddle(0.7));
+  $("zoom-out").addEventListener("click", () => zoomMiddle(1 / 0.7));
+  $("zoom-reset").addEventListener("click", showWhole);
+
+  ["axis-x", "axis-y"].forEach((id, which) => {
+    const select = $(id);
+    data.axes.forEach((axis, i) => select.add(new Option(axis.name, i)));
+    select.add(new Option("cluster", CLUSTER_AXIS));
+    select.value = state.axes[which];
+    select.addEventListener("change", () => {
+      state.axes[which] = Number(select.value);
+      setAxes();
+    });
+  });
+
+  const SVG = "http://www.w3.org/2000/svg";
+  const SHAPES = [
+    "M6 1a5 5 0 1 1 0 10a5 5 0 1 1 0-10z", "M1 1h10v10H1z", "M6 0l6 11H0z", "M6 0l6 6-6 6-6-6z", "M6 12l6-11H0z",
+  ];
+  const buttons = data.colours.map((colour, c) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.dataset.cluster = c;
+    const mark = document.createElementNS(SVG, "svg");
+    mark.setAttribute("viewBox", "0 0 12 12");
+    mark.setAttribute("aria-hidden", "true");
+    const path = document.createElementNS(SVG, "path");
+    path.setAttribute("d", SHAPES[shapeOf(c)]);
+    path.setAttribute("fill", colour);
+    mark.append(path);
+    const size = document.createElement("small");
+    size.textContent = data.sizes[c].toLocaleString("en");
+    const rows = data.sizes[c] === 1 ? "row" : "rows";
+    button.setAttribute("aria-label", `cluster ${c}, ${size.textContent} ${rows}`);
+    button.append(mark, String(c), size);
+    button.addEventListener("click", () => show([c], !shown[c]));
+    return button;
+  });
+  $("legend").append(...buttons);
+  const show = (clusters, visible) => {
+    for (const c of clusters) shown[c] = visible;
+    buttons.forEach((button, c) => button.setAttribute("aria-pressed", String(shown[c])));
+    hideTip();
+    draw();
+  };
+  const every = buttons.map((_, c) => c);
+  $("show-all").addEventListener("click", () => show(every, true));
+  $("show-none").addEventListener("click", () => show(every, false));
+
+  for (const button of document.querySelectorAll("button.find")) {
+    button.addEventListener("click", () => {
+      const i = Number(button.dataset.point);
+      state.marked = i;
+      resetView();
+      show([data.clusters[i]], true);
+      plot.scrollIntoView({ block: "center" });
+      showTip(i);
+    });
+  }
+
+  $("map-parts").hidden = false;
+  resetView();
+  findCentres();
+  show(every, true);
+  nameTheme();
+  new ResizeObserver(() => {
+    hideTip();
+    draw();
+  }).observe(plot);
+})();

@@ -1,0 +1,138 @@
+"""Rows between two clusters: where the index hardly prefers one to the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap import adding
+from icvi_artmap.scaling import blocks, one_thread, standardised_table
+
+if TYPE_CHECKING:
+    from icvi_artmap.estimator import ICVIARTMAP
+
+#: Rows nearest to a border whose margin is computed exactly, at most and at least; half as many
+#: rows drawn at random say what is usual.
+NEAREST, FEWEST_NEAREST = 200, 50
+#: Work of the exact margins, rows · k · d³, if covariances are to be factorised.
+EXACT_WORK = 2e9
+#: Work of looking for a border, rows · k · d²; with more to do a part of the rows is looked at.
+BORDER_WORK = 1e9
+FEWEST_ROWS = 2_000
+
+
+@dataclass(frozen=True)
+class Uncertain:
+    """Rows with the smallest margins, the smallest first.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+    runner_up : ndarray of int
+        The best cluster for the row beside its own.
+    margin : ndarray of float
+        By how much the index gets worse if the row goes there; negative if it gets better.
+    usual : float
+        Median of the margins of rows drawn at random.
+    n_searched : int
+        The rows nearest to a border were sought among so many.
+    n_exact : int
+        Of so many of them the margin was computed.
+    """
+
+    rows: NDArray[np.int64]
+    runner_up: NDArray[np.int64]
+    margin: NDArray[np.float64]
+    usual: float
+    n_searched: int
+    n_exact: int
+
+
+def least_certain(
+    model: ICVIARTMAP, X: NDArray[np.floating], most: int, rng: np.random.RandomState
+) -> Uncertain | None:
+    """The rows with the smallest margins; None if there is only one cluster."""
+    (n, d), k = X.shape, model.n_clusters_
+    if k == 1:
+        return None
+    affordable = max(FEWEST_ROWS, int(BORDER_WORK / (k * d * d)))
+    searched = np.arange(n) if n <= affordable else np.sort(rng.permutation(n)[:affordable])
+    exact = NEAREST
+    if model._index.needs_scatter:
+        exact = int(np.clip(EXACT_WORK / (k * d**3), FEWEST_NEAREST, NEAREST))
+    with one_thread():
+        lead = _lead(model, X, searched)
+    near = searched[np.argsort(lead, kind="stable")[:exact]]
+    random = rng.permutation(n)[: exact // 2]
+    runner_up, margin = _margins(model, X, near)
+    usual = float(np.median(_margins(model, X, random)[1]))
+    order = np.argsort(margin, kind="stable")[:most]
+    return Uncertain(near[order], runner_up[order], margin[order], usual, len(searched), len(near))
+
+
+def _margins(
+    model: ICVIARTMAP, X: NDArray[np.floating], rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Best other cluster of every row, and how much worse the index is with the row there."""
+    index, own = model._index, model.labels_[rows]
+    values = adding.index_values(X[rows], model._scaling, index, model._moments, own)
+    scores, each = index.direction * values, np.arange(len(rows))
+    present = scores[each, own]
+    scores[each, own] = -np.inf
+    other = scores.argmax(axis=1)
+    with np.errstate(invalid="ignore"):  # equal infinities do not differ
+        margin = np.where(present == scores[each, other], 0.0, present - scores[each, other])
+    return other, margin
+
+
+def _lead(
+    model: ICVIARTMAP, X: NDArray[np.floating], rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """A number that is small where a row lies between two clusters; cheap, for all rows.
+
+    It is what the move of a row changes if the rest stays: n / (n + 1) |x - mean|² there less
+    n / (n - 1) |x - mean|² here, which CH and WB go by; for NI the logarithm of the Gaussian
+    density of either cluster times its part of the rows.
+    """
+    n, mean = model._moments.n.astype(float), model._moments.mean
+    gaussian = model._index.needs_scatter
+    if gaussian:
+        whitening, offset = _gaussians(model)
+    lead = np.empty(len(rows))
+    for part in blocks(len(rows)):
+        table, own = standardised_table(X[rows[part]], model._scaling), model.labels_[rows[part]]
+        cost = np.empty((len(table), len(n)))
+        for i in range(len(n)):
+            away = table - mean[i]
+            if gaussian:
+                away = away @ whitening[i].T
+            cost[:, i] = np.einsum("ij,ij->i", away, away)
+        here = np.arange(len(table)), own
+        if gaussian:
+            cost = 0.5 * cost + offset
+            present = cost[here]
+        else:
+            present = cost[here] * (n / np.maximum(n - 1.0, 1.0))[own]
+            cost *= n / (n + 1.0)
+        cost[here] = np.inf
+        lead[part] = cost.min(axis=1) - present
+    return lead
+
+
+def _gaussians(model: ICVIARTMAP) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """For every cluster a matrix that makes it round, and the constant of its log-density."""
+    moments = model._moments
+    n, d = moments.n.astype(float), moments.mean.shape[1]
+    whitening, offset = np.empty((len(n), d, d)), np.empty(len(n))
+    ridge = 10.0 ** (-12.0 / d)  # as in NI
+    for i in range(len(n)):
+        scatter = moments.scatter[i] + np.triu(moments.scatter[i], 1).T
+        covariance = scatter / max(n[i] - 1.0, 1.0) + ridge * np.eye(d)
+        values, vectors = np.linalg.eigh(covariance)
+        values = np.maximum(values, ridge)
+        whitening[i] = vectors.T / np.sqrt(values)[:, None]
+        offset[i] = 0.5 * np.log(values).sum() - np.log(n[i] / n.sum())
+    return whitening, offset
