@@ -236,6 +236,13 @@ def test_with_one_cluster(tmp_path: Path) -> None:
     assert_same_model(model, twin)
 
 
+def test_centres_are_kept_as_they_are(tmp_path: Path) -> None:
+    """Not computed from their standardised form, which is the same but for rounding."""
+    model = fitted("CH")
+    model.cluster_centers_ = 1e-3 * blobs(1, 3)
+    assert_same(model.cluster_centers_, saved(model, tmp_path).cluster_centers_)
+
+
 def test_what_transform_returns_is_kept(tmp_path: Path) -> None:
     twin = saved(fitted("CH").set_output(transform="pandas"), tmp_path)
     assert isinstance(twin.transform(X), pd.DataFrame)

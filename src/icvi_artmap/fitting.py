@@ -132,7 +132,7 @@ def fit(
             map_field=network.map_field[: len(alive), :k][alive],
             centres=data.turned_back(state.moments.mean[:k]).copy(),
             score=history[-1],
-            history=history.copy(),
+            history=history,
             trace=np.concatenate(traces) if trace else None,
             n_epochs=epoch,
             converged=bool(converged),

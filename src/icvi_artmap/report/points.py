@@ -61,7 +61,7 @@ def chosen_rows(
     if n <= most:
         return np.arange(n)
     order = rng.permutation(n)
-    at_least = min(FROM_EVERY_CLUSTER, most // k)
+    at_least = min(FROM_EVERY_CLUSTER, most // (2 * k))
     sorted_order = order[np.argsort(labels[order], kind="stable")]
     counts = np.bincount(labels, minlength=k)
     begin = np.concatenate([[0], np.cumsum(counts)[:-1]])

@@ -83,15 +83,15 @@ class Stability:
     overlap : ndarray of shape (k,)
         Rows that a cluster and the most similar cluster of a refit have in common, as a part of
         those in either (Jaccard); the mean over the refits. NaN if no half has rows of the cluster.
-    confusion : ndarray of shape (k, k)
-        Part of the rows of two clusters that changed from one to the other, when clusters are
-        matched one to one; the mean over the refits.
+    mixing : ndarray of shape (k, k)
+        How often a row of one cluster and a row of another were put into the same cluster, as a
+        part of all such pairs of rows; the mean over the refits. 0 on the diagonal.
     """
 
     n_rows: int
     agreement: NDArray[np.float64]
     overlap: NDArray[np.float64]
-    confusion: NDArray[np.float64]
+    mixing: NDArray[np.float64]
 
 
 def evaluated_rows(n: int, d: int, k: int, rng: np.random.RandomState) -> NDArray[np.int64]:
@@ -186,7 +186,6 @@ def refit_on_halves(
     rng: np.random.RandomState,
 ) -> Stability | None:
     """Fit again, to random halves of the rows; None if a half has too few rows for that."""
-    from scipy.optimize import linear_sum_assignment
     from sklearn.base import clone
 
     k, half = model.n_clusters_, len(rows) // 2
@@ -194,7 +193,7 @@ def refit_on_halves(
         return None
     refits = REFITS if len(rows) * k * X.shape[1] ** 2 <= MUCH else FEW_REFITS
     agreements, overlaps = np.empty(refits), np.full((refits, k), np.nan)
-    confusion = np.zeros((k, k))
+    mixing = np.zeros((k, k))
     for r in range(refits):
         part = rows[np.sort(rng.permutation(len(rows))[:half])]
         other = clone(model).set_params(
@@ -216,15 +215,9 @@ def refit_on_halves(
         either = sizes[:, None] + common.sum(axis=0) - common
         there = sizes > 0
         overlaps[r, there] = (common[there] / either[there]).max(axis=1)
-        ours_of = np.full(other.n_clusters_, -1)
-        matched, matching = linear_sum_assignment(common, maximize=True)
-        ours_of[matching] = matched
-        moved = np.zeros((k, k))
-        known = ours_of >= 0
-        moved[:, ours_of[known]] = common[:, known]
-        pair = np.maximum(sizes[:, None] + sizes, 1.0)
-        confusion += (moved + moved.T) / pair / refits
-    np.fill_diagonal(confusion, 0.0)
+        part_of = common / np.maximum(sizes, 1.0)[:, None]
+        mixing += part_of @ part_of.T / refits
+    np.fill_diagonal(mixing, 0.0)
     counted = (~np.isnan(overlaps)).sum(axis=0)
     overlap = np.where(counted > 0, np.nansum(overlaps, axis=0) / np.maximum(counted, 1), np.nan)
-    return Stability(len(rows), agreements, overlap, confusion)
+    return Stability(len(rows), agreements, overlap, mixing)

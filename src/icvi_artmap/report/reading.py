@@ -21,8 +21,8 @@ SAME, ALIKE = 0.9, 0.7
 CLOSE = 0.01
 #: Overlap (Jaccard) below which a cluster is not found again: Hennig's bound.
 LOST = 0.6
-#: Two clusters are hard to tell apart if at least this part of their rows changes sides.
-CONFUSED = 0.1
+#: Two clusters are hard to tell apart if their rows come together at least so often.
+MIXED = 0.1
 #: Effect (Cohen's d) from which a difference is named, is clear, is large.
 NAMED, CLEAR, LARGE = 0.5, 0.8, 2.0
 #: So many pairs, clusters and features are named.
@@ -134,12 +134,12 @@ def _stability(stability: Stability | None) -> Iterator[Sentence]:
             "beware", again.format("differently") + " Do not rely on the borders of its clusters."
         )
     named: set[int] = set()
-    for i, j, part in confused_pairs(stability)[:MOST_PAIRS]:
+    for i, j, part in mixed_pairs(stability)[:MOST_PAIRS]:
         named |= {i, j}
         yield Sentence(
             "beware",
-            f"Clusters {i} and {j} are hard to tell apart: on such halves {percent(part)} of their "
-            "rows changed sides.",
+            f"Clusters {i} and {j} are hard to tell apart: on such halves, a row of one and a row "
+            f"of the other came into the same cluster in {percent(part)} of the cases.",
         )
     lost = [int(i) for i in np.flatnonzero(stability.overlap < LOST) if int(i) not in named]
     if lost:
@@ -150,11 +150,10 @@ def _stability(stability: Stability | None) -> Iterator[Sentence]:
         )
 
 
-def confused_pairs(stability: Stability) -> list[tuple[int, int, float]]:
+def mixed_pairs(stability: Stability) -> list[tuple[int, int, float]]:
     """Pairs of clusters that are hard to tell apart, the hardest first."""
-    confusion = np.triu(stability.confusion, 1)
-    pairs = np.argwhere(confusion >= CONFUSED)
-    found = [(int(i), int(j), float(confusion[i, j])) for i, j in pairs]
+    mixing = np.triu(stability.mixing, 1)
+    found = [(int(i), int(j), float(mixing[i, j])) for i, j in np.argwhere(mixing >= MIXED)]
     return sorted(found, key=lambda pair: -pair[2])
 
 

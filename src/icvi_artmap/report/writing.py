@@ -289,7 +289,7 @@ def _report(
         truth_agreement=truth_agreement,
         truth_rows=truth_rows,
         stability=stability,
-        pairs=[] if stability is None else reading.confused_pairs(stability),
+        pairs=[] if stability is None else reading.mixed_pairs(stability),
         clusters=_clusters(given, profiles, stability),
         profile=_profile(given, profiles),
         uncertain=_uncertain(given, doubtful, rows),
