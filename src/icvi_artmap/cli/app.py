@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -36,8 +38,26 @@ app = typer.Typer(
     rich_markup_mode=None,  # half of the time of --help would go into importing rich
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _ending_with_its_reader(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that is done when nobody reads its output any more, as head does not.
+
+    Left to typer, that would be an exit code of its own.
+    """
+
+    @functools.wraps(command)
+    def ended(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except BrokenPipeError:
+            raise typer.Exit from None
+
+    return ended
+
+
 for command in (fit, predict, explain, score, compare, tune, generate, demo, warmup, info):
-    app.command()(command)
+    app.command()(_ending_with_its_reader(command))
 
 
 def _print_version(wanted: bool) -> None:
@@ -86,7 +106,7 @@ def run(arguments: list[str]) -> int:
             sys.stdout.flush()
         return code or 0
     except BrokenPipeError:
-        return 0  # the reader, head for one, has seen enough
+        return 0
     except (KeyboardInterrupt, typer.Abort):
         print("icvi-artmap: interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -269,7 +269,7 @@ def without_constant(table: Table, name: str) -> Table:
     from icvi_artmap.tables.content import listed
     from icvi_artmap.tables.reading import CONSTANT
 
-    varied = (table.X != table.X[:1]).any(axis=0)
+    varied = np.not_equal(table.X, table.X[0]).any(axis=0)
     if varied.all() or len(table) == 1:
         return table
     if not varied.any():

@@ -186,12 +186,15 @@ def compare(
                 bold = "bold" if row["ari"] == best["ari"] else ""
                 cells.append(Text(f"{row['ari']:.3f}", style=bold))
             stable = "–" if row["stability"] is None else f"{row['stability']:.3f}"
-            shown.add_row(row["method"], str(row["k"]), *cells, stable, f"{row['seconds']:.2f}")
+            shown.add_row(
+                _title(row["method"]), str(row["k"]), *cells, stable, f"{row['seconds']:.2f}"
+            )
         console.print(shown)
         console.print(
-            "\n↑: greater is better, ↓: smaller is better. stable: agreement of "
-            f"{SEEDS} runs with other seeds (1: the same; –: there is nothing random). All get "
-            "standardised columns; seconds are of one run on one processor."
+            "\n↑: greater is better, ↓: smaller is better. ARTMAP-NI: iCVI-ARTMAP going by NI. "
+            + ("ARI: agreement with the known groups (1: the same, 0: chance). " if truth else "")
+            + f"stable: agreement of {SEEDS} runs with other seeds (–: there is nothing random). "
+            "All get standardised columns; seconds are of one run on one thread."
         )
         if len(good) > 1:
             console.print("\nAgreement of the clusters, in percent (ARI; 100: the same, 0: chance)")
@@ -200,7 +203,7 @@ def compare(
             for i, row in enumerate(good):
                 cells_of_row = [str(round(100 * value)) for value in alike[i]]
                 cells_of_row[i] = "·"
-                matrix.add_row(str(i + 1), row["method"], *cells_of_row)
+                matrix.add_row(str(i + 1), _title(row["method"]), *cells_of_row)
             console.print(matrix)
 
     out.result(facts, show)
@@ -310,6 +313,10 @@ def _summary(
         float(np.mean([pair for pair in pairs if pair is not None])) if pairs else None
     )
     return row
+
+
+def _title(method: str) -> str:
+    return f"ARTMAP-{method}" if method in IndexName.__members__ else method
 
 
 def _best(rows: list[dict[str, Any]], name: str, direction: int) -> float:

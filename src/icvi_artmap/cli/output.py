@@ -63,20 +63,21 @@ class Output:
         if self._quiet or sys.stderr is None or not sys.stderr.isatty():
             yield Bar()
             return
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
+        from rich.text import Text
+
+        class TimeLeft(ProgressColumn):
+            max_refresh = 0.5
+
+            def render(self, task: Any) -> Text:
+                left = task.time_remaining
+                return Text("" if left is None else f"about {_duration(left)} left")
 
         columns = (
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
             TimeElapsedColumn(),
-            TextColumn("left:"),
-            TimeRemainingColumn(),
+            TimeLeft(),
         )
         with Progress(*columns, console=console(to_stderr=True), transient=True) as shown:
             task = shown.add_task(text, total=total)
@@ -195,6 +196,14 @@ def columns(*heads: str | tuple[str, str]) -> Table:
 def arrow(direction: int) -> str:
     """↑: greater is better, ↓: smaller is better."""
     return "↑" if direction > 0 else "↓"
+
+
+def _duration(seconds: float) -> str:
+    minutes, left = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {left} s" if minutes else f"{left} s"
 
 
 def seconds(began: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,7 +43,7 @@ from icvi_artmap.cli.common import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: So many of the best runs are shown.
+#: So many of the best values are shown.
 SHOWN = 10
 STORE_SUFFIXES = (".jsonl", ".store")
 
@@ -177,36 +178,36 @@ def tune(
             f"{index.value} {arrow(direction)} {number(found['index_value'])} and "
             f"{found['n_clusters']} clusters."
         )
-        same = int(np.sum(results.index_value == results.index_value[search.best_run_]))
-        if same > 1:
-            console.print(f"{same} runs have this value; the first of them is taken.")
         if ari is not None:
             console.print(f"Agreement with the known groups (ARI ↑): {ari:.3f}.")
         console.print()
-        shown = table_of(
-            "rho_a",
-            "rho_ab",
-            f"{index.value} {arrow(direction)}",
-            "clusters",
-            "categories",
-            "seconds",
-        )
-        for run in runs[:SHOWN]:
+        head = f"{index.value} {arrow(direction)}"
+        shown = table_of(head, "runs", "rho_a", "rho_ab", "clusters", "categories")
+        # Many vigilances give the same partition: one line for each value.
+        values = itertools.groupby(runs, key=lambda run: f"{run['index_value']:.9g}")
+        for _, same in itertools.islice(values, SHOWN):
+            group = list(same)
             shown.add_row(
-                f"{run['rho_a']:g}",
-                f"{run['rho_ab']:g}",
-                number(run["index_value"]),
-                str(run["n_clusters"]),
-                f"{run['categories']:,}",
-                f"{run['seconds']:.2f}",
+                number(group[0]["index_value"]),
+                str(len(group)),
+                *(
+                    _range([run[name] for run in group])
+                    for name in ("rho_a", "rho_ab", "n_clusters", "categories")
+                ),
             )
         console.print(shown)
-        if len(runs) > SHOWN:
-            console.print(f"... and {len(runs) - SHOWN} more runs, none better.")
+        left = sum(1 for _ in values)
+        if left:
+            console.print(f"... and {left} more values, none better.")
         if written:
             console.print(f"\nWritten: {', '.join(map(str, written))}")
 
     out.result(facts, show)
+
+
+def _range(values: list[float]) -> str:
+    least, most = min(values), max(values)
+    return f"{least:g}" if least == most else f"{least:g} to {most:g}"
 
 
 def _values(option: str, text: str | None) -> list[float] | None:
