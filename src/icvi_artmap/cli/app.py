@@ -102,6 +102,8 @@ def run(arguments: list[str]) -> int:
             standalone_mode=False,
             obj=tuple(arguments),
         )
+        if code == INTERRUPTED:  # some versions of typer turn the interrupt into its exit code
+            raise KeyboardInterrupt
         if sys.stdout is not None:
             sys.stdout.flush()
         return code or 0
