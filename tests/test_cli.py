@@ -10,10 +10,12 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -22,10 +24,12 @@ from sklearn.metrics import adjusted_rand_score
 import icvi_artmap
 from cli_tools import PROGRAM, blobs, environment, write_blobs
 from icvi_artmap import ICVIARTMAP, FuzzyART, __version__, index_value, load, read_table, save
+from icvi_artmap.callbacks import watching
 from icvi_artmap.cli import compare as comparing
 from icvi_artmap.cli import demo as demonstrating
 from icvi_artmap.cli.app import run
 from icvi_artmap.cli.common import IndexName, parse_clusters, parse_names
+from icvi_artmap.cli.output import Bar, watch_fit
 from icvi_artmap.cli.score import MEANINGS
 from icvi_artmap.indices.registry import INDICES
 
@@ -257,6 +261,27 @@ def test_a_doubtful_choice_is_told_once_and_in_words(tmp_path: Path, printed: Pr
     assert err == ""
 
 
+@pytest.mark.parametrize(("k", "first"), [("auto", "choosing k: 1"), (3, "run 1 of 2, epoch 1 of")])
+def test_the_bar_follows_the_fit(k: Any, first: str) -> None:
+    texts: list[str] = []
+    done, total = [0], [0]
+
+    def update(**changes: Any) -> None:
+        texts.extend(text for name, text in changes.items() if name == "description")
+        done.append(changes.get("completed", done[-1] + changes.get("advance", 0)))
+        total.append(changes.get("total", total[-1]))
+
+    X, _ = blobs()
+    with warnings.catch_warnings(), watching(watch_fit(Bar(update))):
+        warnings.simplefilter("ignore")
+        model = ICVIARTMAP(k, n_init=1 if k == "auto" else 2, random_state=0).fit(X)
+    assert texts[0].startswith(first)
+    assert "refining" in texts
+    assert done[-1] == total[-1] > 0
+    if k == "auto":
+        assert f"choosing k: {model.selection_.k[-1]}" in texts
+
+
 def test_names_are_printed_as_they_are(tmp_path: Path, printed: Printed) -> None:
     X, _ = blobs()
     columns = {"[bold]a": X[:, 0], ":smile:": X[:, 1]}
@@ -274,6 +299,22 @@ def test_constant_columns_make_no_difference(data: Path, parsed: Any) -> None:
     assert facts["index_value"] == index_value(X, facts["labels"], "NI")
     assert facts["index_value"] != index_value(constant, facts["labels"], "NI")
     assert facts["notes"][-1] == "Constant, left out: column 'year'."
+
+
+def test_what_is_no_number_is_null(tmp_path: Path, parsed: Any) -> None:
+    """A column that is constant within both clusters has an infinite effect."""
+    X, labels = blobs()
+    two = labels < 2
+    columns = {"a": X[two, 1], "flag": labels[two]}
+    icvi_artmap.write_table(tmp_path / "flag.csv", columns)
+    facts = parsed("fit", tmp_path / "flag.csv", "-k", "2", "--index", "CH")
+    effects = {
+        feature["name"]: feature["effect"]
+        for cluster in facts["clusters"]
+        for feature in cluster["features"]
+    }
+    assert effects["flag"] is None
+    assert isinstance(effects["a"], float)
 
 
 # --- predict and explain -------------------------------------------------------------------------
@@ -564,6 +605,28 @@ def test_standard_input(tmp_path: Path) -> None:
     out, err = process.communicate(as_text(X), timeout=PATIENCE)
     assert process.returncode == 0, err
     assert same_partition([row["cluster"] for row in rows_of(out.decode())], truth)
+
+
+def test_quiet_compiles_quietly(
+    printed: Printed, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A kernel is compiled by a new watcher, once as warmup does it and once by itself."""
+    from numba.core import event
+
+    from icvi_artmap import _jit
+
+    def compile_one(index: str) -> None:
+        def kernel(x):
+            return x + 1.0
+
+        kernel.__module__ = "icvi_artmap.kernel"
+        with event.install_listener("numba:compile", _jit._Watcher()):
+            numba.njit(kernel)(1.0)
+
+    monkeypatch.setattr("icvi_artmap.cli.warmup.use", compile_one)
+    assert printed("warmup", "NI", "--quiet") == ("", "")
+    compile_one("NI")
+    assert "compiling (first run only)" in capfd.readouterr().err
 
 
 @WINDOWS
