@@ -67,6 +67,14 @@ bench-quick: $(VENV)/installed-bench ## the benchmarks at smaller sizes, under 5
 quality: $(VENV)/installed-bench ## quality of the partitions, against peers; writes docs/quality.md
 	$(BIN)/python -m benchmarks.quality
 
+DATA ?= ../shared/data
+
+.PHONY: reproduce
+reproduce: $(VENV)/installed-bench ## the paper's tables and figures from DATA=folder; writes docs/reproduction.md
+	$(BIN)/icvi-artmap reproduce --data $(DATA) --output build/reproduction
+	cp build/reproduction/reproduction.md docs/
+	cp build/reproduction/images/*.png docs/images/
+
 .PHONY: clean
 clean: ## remove everything that make has made
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
-from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from icvi_artmap import ICVIARTMAP, index_value
+from icvi_artmap import ICVIARTMAP, IndexTraceDisplay, PartitionDisplay, index_value
 from icvi_artmap.datasets import make_ellipsoid_clusters
 
 N_CLUSTERS = 10
@@ -39,18 +38,9 @@ def draw(X: NDArray[np.float64], model: Any, path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
-
-    plane = PCA(n_components=2).fit_transform(X)
-    left.scatter(*plane.T, c=model.labels_, cmap="tab10", s=6, linewidths=0)
-    left.set(title="The partition found", xlabel="first component", ylabel="second component")
-
-    trace = np.asarray(model.index_trace_)
-    right.plot(np.arange(len(trace)), trace, linewidth=1.5)
-    for end_of_epoch in range(len(X), len(trace), len(X)):
-        right.axvline(end_of_epoch, color="0.85", linewidth=0.8, zorder=0)
-    right.set(title="The index that decides", xlabel="sample presentations", ylabel="NI (↓)")
-
+    figure, (left, right) = plt.subplots(1, 2, figsize=(14, 5), layout="constrained")
+    PartitionDisplay.from_estimator(model, X).plot(left)
+    IndexTraceDisplay.from_estimator(model).plot(right)
     path.parent.mkdir(exist_ok=True)
     figure.savefig(path, dpi=120)
     plt.close(figure)

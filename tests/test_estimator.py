@@ -78,6 +78,11 @@ def test_fitted_attributes(name: str, X: np.ndarray) -> None:
     assert fitted.index_value_ == pytest.approx(index_value(X, fitted.labels_, name), rel=1e-9)
     assert fitted.index_history_.shape == (fitted.n_iter_ + 1,)
     assert fitted.index_history_[-1] == fitted.index_value_
+    assert list(fitted.history_) == ["n_clusters", "n_categories", "merges", "splits"]
+    assert {values.shape for values in fitted.history_.values()} == {(fitted.n_iter_,)}
+    assert {values.dtype for values in fitted.history_.values()} == {np.dtype(np.int64)}
+    assert fitted.history_["n_clusters"][-1] == k
+    assert fitted.history_["n_categories"][-1] == c
     assert isinstance(fitted.n_iter_, int)
     assert 1 <= fitted.n_iter_ <= fitted.max_epochs
     assert isinstance(fitted.converged_, bool)

@@ -91,6 +91,7 @@ def assert_equal_runs(
     np.testing.assert_array_equal(ours.boxes, reference.boxes)
     np.testing.assert_array_equal(ours.map_field, reference.map_field)
     assert ours.n_epochs == reference.n_iter
+    assert ours.epochs == reference.epochs
     assert ours.converged == reference.converged
     direction = INDICES[name].direction
     for own, expected in ((ours.history, reference.index_history), (ours.trace, reference.trace)):

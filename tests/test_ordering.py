@@ -288,7 +288,7 @@ def test_display(improved: bool) -> None:
     order, D = vat(X, return_distances=True)
     wanted = ivat(X) if improved else D
     ax = plt.subplots()[1]
-    display = VATDisplay.from_data(X, improved=improved, ax=ax, vmax=3.0)
+    display = VATDisplay.from_data(X, improved=improved).plot(ax, vmax=3.0)
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
     np.testing.assert_array_equal(display.order, order)
@@ -296,10 +296,9 @@ def test_display(improved: bool) -> None:
     assert display.im_.get_clim()[1] == 3.0
     assert display.im_.get_extent() == [0, 50, 50, 0]
     given = VATDisplay.from_distances(np.sqrt(oracle.squared_euclidean(X)), improved=improved)
-    assert given.figure_ is not ax.figure
     np.testing.assert_array_equal(given.image, wanted)
-    again = given.plot()
-    assert again is given
+    assert given.plot() is given
+    assert given.figure_ is not ax.figure
 
 
 @pytest.mark.usefixtures("closed_figures")
@@ -307,7 +306,7 @@ def test_display(improved: bool) -> None:
 def test_display_of_many_samples(improved: bool) -> None:
     X = make_data("random", 120, 2, 0)
     D = np.sqrt(oracle.squared_euclidean(X))
-    display = VATDisplay.from_data(X, improved=improved, max_pixels=50)
+    display = VATDisplay.from_data(X, improved=improved, max_pixels=50).plot()
     ordered = D[np.ix_(display.order, display.order)]
     wanted = oracle.path_distances(ordered) if improved else ordered
     np.testing.assert_allclose(display.image, oracle.block_means(wanted, 50), rtol=1e-13)

@@ -210,7 +210,7 @@ def test_missing_files_and_folders(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:Retry downloading", "ignore:A network error")
-@pytest.mark.parametrize("name", ["olivetti", "usps", "mnist-test"])
+@pytest.mark.parametrize("name", ["olivetti", "mnist-test"])
 def test_without_a_network(tmp_path, offline, name):
     file = "mnist" if name == "mnist-test" else name
     message = rf"there is no {file}{{.npz.* in '.*real'\. Nor could it be downloaded: is there a"

@@ -327,15 +327,21 @@ def test_readings_of_outliers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "others", "direction", "expected"),
+    ("ours", "others", "direction", "n_rows", "expected"),
     [
-        (-2.0, [-1.0, -1.5], -1, ("good", "it is better (−2) than k-means (−1) and a Gaussian")),
-        (-1.0, [-1.0, -1.005], -1, ("plain", "no other method is better")),
-        (100.0, [120.0, 90.0], 1, ("beware", "k-means is better (120 against 100)")),
+        (-2.0, [-1.0, -1.5], -1, 240, ("good", "it is better (−2) than k-means (−1) and a Gauss")),
+        (-1.0, [-1.0, -1.005], -1, 240, ("plain", "no other method is better")),
+        (100.0, [120.0, 90.0], 1, 240, ("beware", "k-means is better (120 against 100): a larger")),
+        (100.0, [120.0, 90.0], 1, 99, ("plain", "100 on the 99 rows compared), to which alone")),
     ],
 )
 def test_readings_of_a_comparison(
-    fitted: ICVIARTMAP, ours: float, others: list[float], direction: int, expected: tuple[str, str]
+    fitted: ICVIARTMAP,
+    ours: float,
+    others: list[float],
+    direction: int,
+    n_rows: int,
+    expected: tuple[str, str],
 ) -> None:
     index = INDICES["NI" if direction < 0 else "CH"]
     model = ICVIARTMAP(4)
@@ -343,7 +349,7 @@ def test_readings_of_a_comparison(
     comparison = quality.Comparison(
         indices=[index],
         whole=np.array([ours]),
-        rows=np.arange(3),
+        rows=np.arange(n_rows),
         names=[quality.OURS, quality.KMEANS, quality.MIXTURE],
         partitions=[],
         values=np.array([[ours, *others]]),
@@ -358,6 +364,13 @@ def test_readings_of_a_comparison(
         "The clusters are the same as those of k-means (agreement 1.00) and other than those of a "
         "Gaussian mixture (agreement 0.30)."
     )
+
+
+def test_readings_of_equal_sizes() -> None:
+    X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    model = ICVIARTMAP(2, index="CH", random_state=0).fit(X)
+    said = [s.text for s in reading.readings(model, None, None, None)]
+    assert said == ["The 4 rows fall into 2 clusters, with 2 rows each."]
 
 
 def test_what_sets_a_cluster_apart() -> None:

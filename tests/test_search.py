@@ -99,6 +99,21 @@ def test_every_run_is_a_fit_of_the_estimator(name: str, shuffle: bool, X: np.nda
             assert fitted.fit(X).index_value_ == better(found.index_value[same])
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_runs_that_are_the_same_are_made_once(n_jobs: int, X: np.ndarray) -> None:
+    template = ICVIARTMAP(4, index="CH", max_epochs=4, kmeans_trials=1)
+    grid = {"rho_a": [0.0, 0.1, 0.2, 0.7], "rho_ab": [0.2, 0.3, 0.4, 0.9, 1.0], "n_starts": 2}
+    found = a_search(estimator=template, n_jobs=n_jobs, **grid).fit(X).results_
+    assert 0 < (found.seconds == 0.0).sum() < len(found)
+    for i in range(len(found) // 2):
+        fitted = clone(template).set_params(
+            rho_a=found.rho_a[i], rho_ab=found.rho_ab[i], random_state=0
+        )
+        assert fitted.fit(X).index_value_ == found.index_value[i]
+        assert len(fitted.categories_) == found.n_categories[i]
+        assert fitted.n_iter_ == found.n_iter[i]
+
+
 def test_data_that_the_index_turns() -> None:
     """NI with many features has data along their principal axes, shared by all runs."""
     wide = np.random.default_rng(1).normal(size=(120, 20))
@@ -496,7 +511,9 @@ def resumed_from(path: Path, defined: dict[str, Any], computed: list[str]) -> No
     resumed = defined["a_long_search"](store=path).fit(defined["data"]())
     assert_equal_searches(defined["expected"], resumed)
     assert path.read_bytes().startswith(kept)  # nothing lost
-    assert computed == ["run"] * (total - len(before))  # nothing twice, the starts neither
+    # Nothing twice, the starts neither; and a run that is the same as another not at all.
+    assert set(computed) == {"run"}
+    assert len(computed) <= total - len(before)
     after = stored_runs(path)
     assert len(after) == len(set(after)) == total
 

@@ -176,7 +176,7 @@ def test_results_as_table_and_picture() -> None:
     axes = chosen.plot()
     assert axes.get_xlabel() == "number of clusters k"
     np.testing.assert_array_equal(axes.lines[0].get_xdata(), chosen.k)
-    assert [text.get_text() for text in axes.texts] == ["k = 3"]
+    assert axes.get_legend().get_texts()[0].get_text() == "chosen: k = 3 (not a clear choice)"
     matplotlib.pyplot.close("all")
 
 

@@ -333,7 +333,7 @@ def test_ids_are_text(table):
 
 
 @pytest.mark.parametrize(
-    "cell", ["", " ", "NA", "n/a", "NaN", "nan", "?", "null", "None", "-", "."]
+    "cell", ["", " ", "NA", "n/a", "NaN", "-nan", "?", "null", "None", "-", "."]
 )
 @pytest.mark.parametrize("suffix", [".csv", ".arff"])
 def test_missing_values(table, cell, suffix):
@@ -407,6 +407,7 @@ def test_missing_values_in_npz_and_its_labels(tmp_path):
         ("a,b\n1,inf\n", ".csv", {}, "infinite values.*column 'b'; first in row 1"),
         ("a,b\n1,2\n1e999,2\n", ".csv", {}, "too large for a float .column 'a'; first in row 2"),
         ("a\n" + "1\n" * 15 + "x\n", ".csv", {}, "'a' of .* 1 of 16 values .* 'x' in row 16"),
+        ("a\n" + "1\n" * 15 + "no\n", ".csv", {}, "'a' of .* 1 of 16 values .* 'no' in row 16"),
         ("a\n" + "1\n" * 15 + "1_0\n", ".csv", {}, "'a' of .* 1 of 16 values .* '1_0' in row 16"),
         ("a;b\n1,5;2\n" + "1;2\n" * 15 + "1.234,5;2\n", ".csv", {}, "'1.234,5' in row 17"),
         ("a;b\n" + "1,5;2\n" * 16 + "1.234;2\n", ".csv", {}, "'1.234' in row 17"),
@@ -457,6 +458,7 @@ def test_missing_values_in_npz_and_its_labels(tmp_path):
         (ARFF + "1,2\n3\n", ".arff", {}, "Line 6 of .* has 1 value, but there are 2 attributes"),
         (ARFF + "1,'2\n", ".arff", {}, "Line 5 of .* cannot be split into values"),
         (ARFF + "1,2\n1,x\n", ".arff", {}, "'b' of .* declared as numeric, .* row 2 is 'x'"),
+        (ARFF + "1,?\n1,true\n", ".arff", {}, "'b' of .* declared as numeric, .* row 2 is 'true'"),
         (ARFF + "1,2\n1,true\n", ".arff", {}, "'b' of .* declared as numeric, .* 'true'"),
         ("@attribute a real\n" * 2 + "@data\n1,2\n", ".arff", {}, "more than one column 'a'"),
     ],

@@ -7,7 +7,6 @@ from statistics import fmean
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.common import Problem, duration, table
-from benchmarks.paper_tuned import PAPER
 from benchmarks.quality import sets
 from benchmarks.quality.methods import (
     CH,
@@ -28,10 +27,11 @@ from benchmarks.quality.methods import (
 )
 from benchmarks.quality.sets import Sizes
 from icvi_artmap import ICVIARTMAP, index_value
+from icvi_artmap.experiments.paper import TUNED_REAL, TUNED_SYNTHETIC
 
 #: ARI of the paper on Olivetti, and of its iNI tuned by the index on the synthetic sets.
-PAPER_OLIVETTI = 0.6374
-PAPER_NI = {name: values[0] for name, values in PAPER.items()}
+PAPER_OLIVETTI = TUNED_REAL.values["olivetti"]["iNI"]
+PAPER_NI = {name: row["iNI"] for name, row in TUNED_SYNTHETIC.values.items()}
 
 PAPER_TEXT = """## The paper's sets
 

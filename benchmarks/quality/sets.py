@@ -11,8 +11,8 @@ from sklearn import datasets
 from sklearn.decomposition import PCA
 
 from benchmarks.common import Problem, data_folder
-from benchmarks.paper_tuned import PAPER
-from icvi_artmap.datasets import make_ellipsoid_clusters, make_gaussian_clusters
+from icvi_artmap.datasets import SYNTHETIC, make_ellipsoid_clusters, make_gaussian_clusters
+from icvi_artmap.experiments.reproduction import QUICK_SETS
 
 GENERATORS = {"Gaussian": make_gaussian_clusters, "ellipsoid": make_ellipsoid_clusters}
 
@@ -34,7 +34,7 @@ class Sizes(NamedTuple):
 
 REAL = ("iris", "wine", "breast_cancer", "digits", "digits, PCA to 20")
 FULL = Sizes(
-    paper=tuple(PAPER),
+    paper=SYNTHETIC,
     seeds=5,
     starts=10,
     features={"Gaussian": (2, 10), "ellipsoid": (50, 100)},
@@ -46,7 +46,7 @@ FULL = Sizes(
     scale=((70_000, 10, 10, 3), (70_000, 40, 10, 1), (1_000_000, 10, 1, 1)),
 )
 QUICK = FULL._replace(
-    paper=tuple(name for name in PAPER if "20c" not in name and "40c" not in name),
+    paper=QUICK_SETS,
     seeds=1,
     clusters=(4, 10),
     states=1,

@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from icvi_artmap.art_estimators import DualVigilanceFuzzyART, FuzzyART, FuzzyARTMAP
-    from icvi_artmap.category_display import CategoryDisplay
     from icvi_artmap.estimator import ICVIARTMAP
     from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
     from icvi_artmap.model_file import ModelFileError
-    from icvi_artmap.ordering import VATDisplay, ivat, vat
+    from icvi_artmap.ordering import ivat, vat
     from icvi_artmap.persistence import load, save
+    from icvi_artmap.plotting.category import CategoryDisplay
+    from icvi_artmap.plotting.index_trace import IndexTraceDisplay
+    from icvi_artmap.plotting.map_field import MapFieldDisplay
+    from icvi_artmap.plotting.partition import PartitionDisplay
+    from icvi_artmap.plotting.profile import ProfileDisplay
+    from icvi_artmap.plotting.search import SearchDisplay
+    from icvi_artmap.plotting.selection import SelectionDisplay
+    from icvi_artmap.plotting.vat import VATDisplay
     from icvi_artmap.prediction import index_value
     from icvi_artmap.report.writing import write_report
     from icvi_artmap.search import ICVIARTMAPSearch
@@ -23,16 +30,22 @@ __version__ = "0.1.0"
 
 #: Public names and where they live; imported when first asked for (PEP 562).
 _HOMES = {
-    "ICVIARTMAP": "icvi_artmap.estimator",
-    "CategoryDisplay": "icvi_artmap.category_display",
+    "CategoryDisplay": "icvi_artmap.plotting.category",
     "DualVigilanceFuzzyART": "icvi_artmap.art_estimators",
     "Explanation": "icvi_artmap.explanation",
     "FuzzyART": "icvi_artmap.art_estimators",
     "FuzzyARTMAP": "icvi_artmap.art_estimators",
+    "ICVIARTMAP": "icvi_artmap.estimator",
     "ICVIARTMAPSearch": "icvi_artmap.search",
+    "IndexTraceDisplay": "icvi_artmap.plotting.index_trace",
+    "MapFieldDisplay": "icvi_artmap.plotting.map_field",
     "ModelFileError": "icvi_artmap.model_file",
+    "PartitionDisplay": "icvi_artmap.plotting.partition",
+    "ProfileDisplay": "icvi_artmap.plotting.profile",
+    "SearchDisplay": "icvi_artmap.plotting.search",
+    "SelectionDisplay": "icvi_artmap.plotting.selection",
     "Table": "icvi_artmap.tables",
-    "VATDisplay": "icvi_artmap.ordering",
+    "VATDisplay": "icvi_artmap.plotting.vat",
     "custom_index": "icvi_artmap.indices.custom",
     "explain": "icvi_artmap.explanation",
     "index_value": "icvi_artmap.prediction",
@@ -53,7 +66,13 @@ __all__ = [
     "FuzzyART",
     "FuzzyARTMAP",
     "ICVIARTMAPSearch",
+    "IndexTraceDisplay",
+    "MapFieldDisplay",
     "ModelFileError",
+    "PartitionDisplay",
+    "ProfileDisplay",
+    "SearchDisplay",
+    "SelectionDisplay",
     "Table",
     "VATDisplay",
     "custom_index",

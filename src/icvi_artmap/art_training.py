@@ -71,8 +71,7 @@ def selected(network: Network, kept: NDArray[np.int64], capacity: int) -> Networ
     """Only these boxes, in arrays of another capacity; clusters are numbered without gaps."""
     numbers = np.unique(network.cluster[kept], return_inverse=True)[1]
     cells, map_field = network.boxes.cells, network.map_field[kept]
-    chosen = assembled(rows(network)[kept], cells, map_field, numbers, capacity)
-    return chosen._replace(reach=network.reach)
+    return assembled(rows(network)[kept], cells, map_field, numbers, capacity)
 
 
 def present_all(

@@ -118,6 +118,9 @@ class ICVIARTMAP(
     index_history_ : ndarray of shape (n_iter_ + 1,), longer if refined
         Its value at the start and at the end of every epoch; then, if the partition is refined,
         before the first step of that and after every step.
+    history_ : dict of str to ndarray of shape (n_iter_,)
+        For every epoch: "n_clusters" and "n_categories" at its end, and how many "merges" and
+        "splits" of clusters were made there. Refining comes after all that.
     index_trace_ : ndarray of shape (n_iter_ * n_samples,)
         Its value after every presentation; only after ``fit(X, trace=True)``.
     n_iter_ : int
@@ -461,6 +464,10 @@ class ICVIARTMAP(
         self.cluster_centers_ = scaling.standardise_inverse(result.centres)
         self.index_value_ = index.value(result.score)
         self.index_history_ = index.direction * np.array(result.history)
+        self.history_ = {
+            name: np.array([getattr(epoch, name) for epoch in result.epochs], np.int64)
+            for name in fitting.Epoch._fields
+        }
         self.n_iter_ = result.n_epochs
         self.converged_ = result.converged
         self.categories_ = np.stack(

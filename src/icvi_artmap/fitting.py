@@ -58,6 +58,15 @@ class Vigilances(NamedTuple):
         return self.least_a <= rho_a <= self.most_a and self.above_ab < rho_ab <= self.most_ab
 
 
+class Epoch(NamedTuple):
+    """What there was at the end of an epoch, and what its end did."""
+
+    n_clusters: int
+    n_categories: int
+    merges: int
+    splits: int
+
+
 @dataclass
 class FitResult:
     """What a run leaves behind, samples in their original order, boxes scaled."""
@@ -70,9 +79,13 @@ class FitResult:
     score: float
     history: list[float]  #: scores at the start, at every epoch's end and while refining
     trace: NDArray[np.float64] | None  #: scores after every presentation
-    n_epochs: int
+    epochs: list[Epoch]
     converged: bool
     vigilances: Vigilances
+
+    @property
+    def n_epochs(self) -> int:
+        return len(self.epochs)
 
 
 def as_seen_by(index: Index, data: Data) -> Data:
@@ -113,13 +126,14 @@ def fit(
     else:
         labels = start.labels.copy()
     network = make_network(data, rows, labels, n_clusters)
-    reach = network.reach  # one array through all epochs
     state = index.state(data, labels, len(rows), n_clusters)
     if batch:
         state = batch_state(index, state, data, labels, network.members.category)
     history = [index.score(state)]
     traces: list[NDArray[np.float64]] = []
-    converged, stopped, epoch, boxes, pace = False, False, 0, box_rows(network), Pace()
+    epochs: list[Epoch] = []
+    converged, stopped, boxes, pace = False, False, box_rows(network), Pace()
+    reach = network.reach
 
     def result() -> FitResult:
         k = int(state.moments.size[0])
@@ -134,7 +148,7 @@ def fit(
             score=history[-1],
             history=history,
             trace=np.concatenate(traces) if trace else None,
-            n_epochs=epoch,
+            epochs=epochs,
             converged=bool(converged),
             vigilances=Vigilances(
                 parameters.rho_a, float(reach[RHO_A]), float(reach[BELOW_AB]), float(reach[RHO_AB])
@@ -143,9 +157,8 @@ def fit(
 
     now = None if attributes is None else lambda: attributes(result())
     # Training
-    while epoch < max_epochs and not converged and not stopped:
+    while len(epochs) < max_epochs and not converged and not stopped:
         watch.begin("epoch")
-        epoch += 1
         values = np.empty(len(labels) if trace else 0)
         network, _ = present_all(
             index, data, network, labels, state, parameters, pace, trace=values
@@ -156,13 +169,14 @@ def fit(
         history.append(index.score(state))
         traces.append(values)
         boxes_before, boxes = boxes, box_rows(network)
+        epochs.append(Epoch(int(state.moments.size[0]), len(boxes), merges, splits))
         converged = np.array_equal(boxes_before, boxes) or (
-            epoch > 1 and _unchanged(history[-2], history[-1], tol)
+            len(epochs) > 1 and _unchanged(history[-2], history[-1], tol)
         )
         if report is not None:
             report(
-                f"epoch {epoch}: {index.name} = {index.value(history[-1]):.6g}, "
-                f"{state.moments.size[0]} clusters, {len(boxes)} categories, "
+                f"epoch {len(epochs)}: {index.name} = {index.value(history[-1]):.6g}, "
+                f"{epochs[-1].n_clusters} clusters, {epochs[-1].n_categories} categories, "
                 f"{merges} merges, {splits} splits"
             )
         stopped = watch.end(now)

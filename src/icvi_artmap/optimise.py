@@ -248,11 +248,8 @@ class Determinants:
         return share * (state.term - state.moments.n / state.n * np.log(share))
 
     def of_merging(self) -> NDArray[np.float64]:
-        k, state, index = self.partition.k, self.partition.state, self.partition.index
-        scores = np.full((k, k), -np.inf)
-        for i in range(k - 1):
-            index.trial_merges(state, i, scores[i], -np.inf)
-        return index.score(state) - scores
+        state, index = self.partition.state, self.partition.index
+        return index.score(state) - index.trial_merges(state, -np.inf)
 
     def of_adding(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         state, k = self.partition.state, self.partition.k

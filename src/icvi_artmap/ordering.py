@@ -1,9 +1,9 @@
-"""VAT and iVAT: an order in which the clusters of the data lie side by side, and its picture."""
+"""VAT and iVAT: an order in which the clusters of the data lie side by side."""
 
 from __future__ import annotations
 
 import os
-from typing import Any, Literal, Self, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from icvi_artmap.distances import Distances, Euclidean, Given, PathRows, image
 METRICS = ("euclidean", "precomputed")
 #: How far given distances may miss symmetry, or 0 on the diagonal, in parts of the largest one.
 TOLERANCE = 1e-6
-#: The largest picture by default: more pixels than a screen shows are of no use.
+#: A picture has no use for more pixels than a screen shows.
 MOST_PIXELS = 2000
 #: Rows and columns compared at a time: such a square fits into the cache, turned or not.
 SIDE = 256
@@ -89,7 +89,7 @@ def vat(
            [10.,  9.,  0.,  1.],
            [11., 10.,  1.,  0.]])
     """
-    distances = _checked(X, metric)
+    distances = checked_distances(X, metric)
     if not return_distances:
         return distances.traverse().order
     _refuse_too_large(distances.n, "vat(X) without return_distances, or VATDisplay.from_data(X)")
@@ -136,137 +136,14 @@ def ivat(
            [9., 9., 0., 1.],
            [9., 9., 1., 0.]])
     """
-    distances = _checked(X, metric)
+    distances = checked_distances(X, metric)
     if size is None:
         _refuse_too_large(distances.n, f"ivat(X, size={MOST_PIXELS})")
-    pixels = distances.n if size is None else _checked_size(size, distances.n)
+    pixels = distances.n if size is None else checked_size(size, distances.n)
     return image(PathRows(distances.traverse().links), pixels)
 
 
-class VATDisplay:
-    """Picture of the distances in the order of :func:`vat`: clusters are dark squares.
-
-    Make it with :meth:`from_data` or :meth:`from_distances`.
-
-    Parameters
-    ----------
-    image : ndarray of shape (n_pixels, n_pixels)
-        Distances of the samples, or their means over blocks.
-    order : ndarray of shape (n_samples,)
-        The samples in the order of VAT.
-    improved : bool, default=False
-        Whether these are the path distances of iVAT.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of the axes.
-    im_ : matplotlib AxesImage
-        The picture.
-
-    Examples
-    --------
-    >>> from icvi_artmap import VATDisplay
-    >>> from icvi_artmap.datasets import make_gaussian_clusters
-    >>> X, y = make_gaussian_clusters(4, 2, random_state=0)
-    >>> display = VATDisplay.from_data(X, improved=True)
-    >>> display.figure_.savefig("vat.png")  # doctest: +SKIP
-    """
-
-    def __init__(
-        self, image: NDArray[np.float64], order: NDArray[np.int64], *, improved: bool = False
-    ) -> None:
-        self.image = image
-        self.order = order
-        self.improved = improved
-
-    @classmethod
-    def from_data(
-        cls,
-        X: ArrayLike,
-        *,
-        improved: bool = False,
-        max_pixels: int = MOST_PIXELS,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Order the samples and draw their Euclidean distances.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples, taken as they are.
-        improved : bool, default=False
-            Draw the path distances of :func:`ivat`.
-        max_pixels : int, default=2000
-            With more samples than this, a pixel is the mean over a block of them; no array is
-            larger than the picture or the data.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options
-            For matplotlib's ``imshow``.
-
-        Returns
-        -------
-        VATDisplay
-        """
-        return cls._from(_checked(X, "euclidean"), improved, max_pixels, ax, options)
-
-    @classmethod
-    def from_distances(
-        cls,
-        distances: ArrayLike,
-        *,
-        improved: bool = False,
-        max_pixels: int = MOST_PIXELS,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Order the samples by given distances and draw these; see :meth:`from_data`."""
-        return cls._from(_checked(distances, "precomputed"), improved, max_pixels, ax, options)
-
-    @classmethod
-    def _from(
-        cls, distances: Distances, improved: bool, max_pixels: int, ax: Any, options: dict[str, Any]
-    ) -> Self:
-        size = _checked_size(max_pixels, distances.n, "max_pixels")
-        order, links = distances.traverse()
-        rows = PathRows(links) if improved else distances.in_order(order)
-        return cls(image(rows, size), order, improved=improved).plot(ax, **options)
-
-    def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options
-            For matplotlib's ``imshow``.
-
-        Returns
-        -------
-        VATDisplay
-            This display, with ``ax_``, ``figure_`` and ``im_``.
-        """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            ax = plt.figure(layout="constrained").subplots()
-        n = len(self.order)
-        chosen = {"cmap": "gray", "extent": (0, n, n, 0), **options}
-        self.im_ = ax.imshow(self.image, **chosen)
-        self.ax_, self.figure_ = ax, ax.figure
-        ax.set_xlabel("position in the order of VAT")
-        ax.set_ylabel("position in the order of VAT")
-        label = "path distance (iVAT)" if self.improved else "distance"
-        self.figure_.colorbar(self.im_, ax=ax, label=label)
-        return self
-
-
-def _checked(X: ArrayLike, metric: str) -> Distances:
+def checked_distances(X: ArrayLike, metric: str) -> Distances:
     if metric not in METRICS:
         raise ValueError(f'metric must be "euclidean" or "precomputed", got {metric!r}.')
     name = "X" if metric == "euclidean" else "distances"
@@ -310,7 +187,7 @@ def _check_distances(distances: NDArray[np.floating]) -> None:
                 )
 
 
-def _checked_size(size: Any, n: int, name: str = "size") -> int:
+def checked_size(size: Any, n: int, name: str = "size") -> int:
     """So many pixels, but no more than objects."""
     if isinstance(size, (bool, np.bool_)) or not isinstance(size, (int, np.integer)):
         raise TypeError(f"{name} must be an integer, got {size!r} of type {type(size).__name__}.")

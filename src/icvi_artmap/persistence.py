@@ -35,7 +35,7 @@ from icvi_artmap.art_estimators import (
 )
 from icvi_artmap.epochs import GROWTH
 from icvi_artmap.estimator import ICVIARTMAP
-from icvi_artmap.fitting import FitResult, Vigilances
+from icvi_artmap.fitting import Epoch, FitResult, Vigilances
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.model_file import Arrays, ContentError, Header, ModelFileError, shortened
@@ -49,6 +49,8 @@ __all__ = ["ModelFileError", "load", "save"]
 ROUNDING = 1e-9
 #: Standardised data are of the order of 1: the squares of their moments must not overflow.
 LARGEST_MOMENT = 1e100
+#: Rounding of a scatter matrix, as a part of its trace and of 1.
+SCATTER_ROUNDING = 1e-9
 #: Samples, counted as integers but used as floats.
 MOST_SAMPLES = 1 << 53
 #: A cluster has a category, or lost it to another: k is of the order of the categories. Without
@@ -56,6 +58,8 @@ MOST_SAMPLES = 1 << 53
 ANY_CLUSTERS, CLUSTERS_PER_CATEGORY = 1000, 8
 #: Letters of all classes, each as long as the longest: an array of strings takes that much.
 MOST_LETTERS = 1 << 22
+#: Letters of the estimator's own message about a parameter, which may have any length.
+LONGEST_REASON = 300
 #: Seeds that NumPy takes.
 SEEDS = 1 << 32
 
@@ -471,8 +475,10 @@ def _read_index(stored: Any, index: Index | None) -> Index:
             )
         try:
             return get_index(stored)
-        except ValueError as error:
-            raise ContentError(str(error).rstrip(".")) from None
+        except ValueError:
+            raise ContentError(
+                f"its index is {shortened(stored)}, and known are {', '.join(INDICES)}"
+            ) from None
     if _keys(stored) != {"own", "direction", "needs_scatter"} or not isinstance(stored["own"], str):
         raise ContentError(f"its parameter index is {shortened(stored)}")
     wanted = (stored["own"], stored["direction"], stored["needs_scatter"])
@@ -512,7 +518,8 @@ def _check_parameters(model: Any) -> None:
             else:
                 model._find_ranges(np.zeros((1, model.n_features_in_)))
     except (TypeError, ValueError, OverflowError) as error:
-        raise ContentError(f"its parameters are not valid ({error})") from None
+        reason = str(error)[:LONGEST_REASON]
+        raise ContentError(f"its parameters are not valid ({reason})") from None
 
 
 # --- ICVIARTMAP ----------------------------------------------------------------------------------
@@ -526,6 +533,7 @@ def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
         "map_field": model.map_field_,
         "cluster_centers": model.cluster_centers_,
         "index_history": model.index_history_,
+        "epochs": np.column_stack([model.history_[name] for name in Epoch._fields]),
         "vigilances": np.array(model.vigilances_),
     }
     for group, values in (("scaling", model._scaling), ("moments", model._moments)):
@@ -558,6 +566,9 @@ def _restore_icviartmap(
     history = contents.take("index_history", np.float64, None, infinite=True)
     if len(history) <= n_iter:
         raise ContentError(f"'index_history' has {len(history)} values for {n_iter} epochs")
+    epochs = contents.take("epochs", np.int64, n_iter, len(Epoch._fields))
+    check_between("epochs", epochs, 0, MOST_SAMPLES)
+    vigilances = contents.take("vigilances", np.float64, len(Vigilances._fields), infinite=True)
     trace = None
     if "index_trace" in contents:
         trace = contents.take("index_trace", np.float64, n_iter * len(labels), infinite=True)
@@ -572,11 +583,9 @@ def _restore_icviartmap(
         score=index.direction * float(history[-1]),
         history=(index.direction * history).tolist(),
         trace=None if trace is None else index.direction * trace,
-        n_epochs=n_iter,
+        epochs=[Epoch(*numbers) for numbers in epochs.tolist()],
         converged=_truth(fitted, "converged"),
-        vigilances=Vigilances(
-            *contents.take("vigilances", np.float64, 4, infinite=True).tolist(),
-        ),
+        vigilances=Vigilances(*vigilances.tolist()),
     )
     moments = _take_moments(contents, index, np.bincount(labels, minlength=k), d)
     model._set_result(result, moments, scaling, index)
@@ -615,9 +624,20 @@ def _take_moments(contents: Contents, index: Index, held: NDArray[np.int64], d: 
     check_between("moments.compactness", moments.compactness, 0.0, LARGEST_MOMENT)
     check_between("moments.scatter", moments.scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
     check_between("moments.drift", moments.drift, 0.0, LARGEST_MOMENT)
-    diagonal = moments.scatter[:, np.arange(side), np.arange(side)]
-    check_between("diagonal of moments.scatter", diagonal, 0.0, LARGEST_MOMENT)
+    for i in range(k if side else 0):
+        _check_scatter(moments.scatter[i], i)
     return moments
+
+
+def _check_scatter(upper: NDArray[np.float64], i: int) -> None:
+    """No variance is negative, in whatever direction."""
+    diagonal = np.arange(len(upper))
+    whole = np.triu(upper) + np.triu(upper, 1).T
+    whole[diagonal, diagonal] += SCATTER_ROUNDING * (1.0 + abs(np.trace(whole)))
+    try:
+        np.linalg.cholesky(whole)
+    except np.linalg.LinAlgError:
+        raise ContentError(f"'moments.scatter' of cluster {i} has a negative variance") from None
 
 
 def _take_path(

@@ -25,11 +25,8 @@ def _best_merge(index: Index, state: Any) -> tuple[int, int] | None:
 
     Pairs are scanned in lexicographic order; a later one must be better to replace an earlier one.
     """
-    k = int(state.moments.size[0])
-    scores = np.full((k, k), -np.inf)
     best, pair = index.score(state), None
-    for i in range(k - 1):  # row by row: an interrupt is seen in between
-        index.trial_merges(state, i, scores[i], best)
+    scores = index.trial_merges(state, best)
     for i, j in np.argwhere(scores > best):
         if contract.better(scores[i, j], best):
             best, pair = scores[i, j], (int(i), int(j))

@@ -12,7 +12,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from os import PathLike
 from typing import Any, NamedTuple, Self
 
@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap import __version__
 from icvi_artmap.estimator import ICVIARTMAP
-from icvi_artmap.fitting import Start, as_seen_by
+from icvi_artmap.fitting import Start, Vigilances, as_seen_by
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.custom import CustomIndex, custom_index
 from icvi_artmap.indices.registry import get_index
@@ -379,9 +379,9 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
     ) -> None:
         """All runs that are not there yet."""
         missing = [run for run in runs if run not in memory.outcomes]
-        # Large vigilances make many categories and take longest: begun first, they do not leave one
-        # worker busy at the end while the others wait.
-        missing.sort(key=lambda run: -run.rho_a)
+        # A run tells for which larger rho_a it would be the same.
+        missing.sort(key=lambda run: run.rho_a)
+        made: dict[Run, list[tuple[Vigilances, Outcome]]] = {}
         first = next(iter(indices.values()))
         progress = _Progress(len(runs), len(runs) - len(missing), first, bool(self.verbose))
         for run in runs:
@@ -392,7 +392,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
         shipped = {name: _Shipment.of(index) for name, index in indices.items()}
         bare = clone(template).set_params(init="k-means++", index="NI", verbose=0)
         # Arrays go as arguments of their own: joblib and Dask share large ones among workers.
-        tasks = [
+        tasks = (
             joblib.delayed(_numbered)(
                 i,
                 _one_run,
@@ -406,12 +406,20 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
                 *data[run.index],
             )
             for i, run in enumerate(missing)
-        ]
+            if _known(run, made) is None  # asked when a worker is free, so of all runs made by then
+        )
         try:
             with progress, closing(_as_completed(tasks, self.n_jobs)) as finished:
-                for i, outcome in finished:
+                for i, (outcome, vigilances) in finished:
+                    made.setdefault(_like(missing[i]), []).append((vigilances, outcome))
                     memory.add_outcome(missing[i], outcome)
                     progress.step(missing[i], outcome.index_value)
+                for run in missing:
+                    if run not in memory.outcomes:
+                        same = _known(run, made)
+                        assert same is not None
+                        memory.add_outcome(run, replace(same, seconds=0.0))
+                        progress.step(run, same.index_value)
         finally:
             for shipment in shipped.values():
                 _RECEIVED.pop(shipment.token, None)
@@ -505,14 +513,25 @@ def _identity(index: Index) -> str:
 # --- workers -------------------------------------------------------------------------------------
 
 
-def _as_completed(tasks: list[Any], n_jobs: int | None) -> Generator[Any, None, None]:
+def _like(run: Run) -> Run:
+    """What a run has in common with those that differ in the vigilances alone."""
+    return replace(run, rho_a=0.0, rho_ab=0.0)
+
+
+def _known(run: Run, made: dict[Run, list[tuple[Vigilances, Outcome]]]) -> Outcome | None:
+    """The outcome of a run that was the same, if there is one."""
+    for vigilances, outcome in made.get(_like(run), ()):
+        if vigilances.contain(run.rho_a, run.rho_ab):
+            return outcome
+    return None
+
+
+def _as_completed(tasks: Iterable[Any], n_jobs: int | None) -> Generator[Any, None, None]:
     """Results of the tasks as they come in, by the active joblib backend.
 
     Large arrays come to worker processes as memory maps of one file. The mode "c" makes them
     writable there, as kernels are compiled for; nobody writes.
     """
-    if not tasks:
-        return
     backend, _ = get_active_backend()
     if getattr(backend, "supports_return_generator", False):
         parallel = joblib.Parallel(n_jobs, return_as="generator_unordered", mmap_mode="c")
@@ -521,8 +540,9 @@ def _as_completed(tasks: list[Any], n_jobs: int | None) -> Generator[Any, None, 
         return
     parallel = joblib.Parallel(n_jobs, mmap_mode="c")
     size = RUNS_PER_WORKER * joblib.effective_n_jobs(n_jobs)
-    for at in range(0, len(tasks), size):
-        yield from parallel(tasks[at : at + size])
+    left = iter(tasks)
+    while some := list(itertools.islice(left, size)):
+        yield from parallel(some)
 
 
 def _numbered(number: int, function: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
@@ -539,14 +559,14 @@ def _one_run(
     order: NDArray[np.int64],
     seed: int,
     *arrays: NDArray[np.float64],
-) -> Outcome:
+) -> tuple[Outcome, Vigilances]:
     """What every worker does."""
     began = time.perf_counter()
     model = _configured(template, run, shipped.unpacked())
     index, parameters = model._check_parameters()
     data = Data(*map(_as_ours, arrays))
     result = model._run(data, Start(centres), scaling, order, index, parameters, seed)
-    return Outcome(
+    outcome = Outcome(
         index_value=float(index.value(result.score)),
         n_clusters_found=len(result.centres),
         n_categories=len(result.boxes),
@@ -554,6 +574,7 @@ def _one_run(
         converged=result.converged,
         seconds=time.perf_counter() - began,
     )
+    return outcome, result.vigilances
 
 
 def _configured(template: ICVIARTMAP, run: Run, index: str | Index) -> ICVIARTMAP:

@@ -54,7 +54,8 @@ class SearchResults:
     converged : ndarray of bool
         Whether training ended before ``max_epochs`` forced it to.
     seconds : ndarray of float
-        Time of the run; the first run of a process may have to compile or load its kernels.
+        Time of the run; the first run of a process may have to compile or load its kernels. 0 for
+        a run that was not made, because another one is known to be the same.
     directions : dict of str to int
         For every index +1 if greater values are better, -1 if smaller ones are.
 
@@ -126,7 +127,7 @@ class SearchResults:
     def plot(
         self, ax: Any = None, *, index: str | None = None, n_clusters: int | None = None
     ) -> Any:
-        """Draw the index over the two vigilances; of several starts the best value counts.
+        """Draw the index over the two vigilances, as :class:`SearchDisplay` does.
 
         Parameters
         ----------
@@ -141,38 +142,10 @@ class SearchResults:
         -------
         matplotlib Axes
         """
-        name = self._known_index(index)
-        if n_clusters is None:
-            n_clusters = int(self.n_clusters[self.best(name)])
-        best = self.best(name, n_clusters)
-        direction = self.directions[name]
-        chosen = self._chosen(name, n_clusters)
-        rows, row = np.unique(self.rho_ab[chosen], return_inverse=True)
-        columns, column = np.unique(self.rho_a[chosen], return_inverse=True)
-        score = np.full((len(rows), len(columns)), -np.inf)
-        np.maximum.at(score, (row, column), direction * self.index_value[chosen])
-        value = np.ma.masked_invalid(direction * score)  # an infinity has no colour
+        from icvi_artmap.plotting.search import SearchDisplay
 
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            width, height = 2.4 + 0.34 * len(columns), 1.6 + 0.34 * len(rows)
-            ax = plt.figure(figsize=(width, height), layout="constrained").subplots()
-        # Better is brighter, whichever way the index goes.
-        picture = ax.imshow(
-            value, cmap="viridis" if direction > 0 else "viridis_r", origin="lower", aspect="auto"
-        )
-        ax.set_facecolor("lightgrey")
-        at = (np.searchsorted(columns, self.rho_a[best]), np.searchsorted(rows, self.rho_ab[best]))
-        ax.plot(*at, "*", color="red", markeredgecolor="white", markersize=14)
-        ax.set_xticks(range(len(columns)), [f"{v:.4g}" for v in columns], rotation=90)
-        ax.set_yticks(range(len(rows)), [f"{v:.4g}" for v in rows])
-        ax.set_xlabel(r"$\rho_a$")
-        ax.set_ylabel(r"$\rho_{ab}$")
-        ax.set_title(f"{name}, {n_clusters} clusters: best {self.index_value[best]:.6g}")
-        arrow = "greater is better" if direction > 0 else "smaller is better"
-        ax.figure.colorbar(picture, ax=ax, label=f"{name} ({arrow})")
-        return ax
+        display = SearchDisplay.from_results(self, index=index, n_clusters=n_clusters)
+        return display.plot(ax).ax_
 
     def _known_index(self, index: str | None) -> str:
         if index is None:

@@ -103,26 +103,13 @@ class Selection:
         return pd.DataFrame(columns, index=pd.Index(self.k, name="k"))
 
     def plot(self, ax: Any = None) -> Any:
-        """The criterion over k, the winner marked. Returns the matplotlib axes."""
-        import matplotlib.pyplot as plt
+        """Draw the criterion over k, as :class:`SelectionDisplay` does.
 
-        if ax is None:
-            ax = plt.subplots()[1]
-        ax.plot(self.k, self.criterion, "o-", color="#0072B2", markersize=4)
-        best = self.criterion[self.k == self.n_clusters]
-        ax.plot([self.n_clusters], best, "o", color="#D55E00", markersize=9, fillstyle="none")
-        ax.annotate(
-            f"k = {self.n_clusters}",
-            (self.n_clusters, best[0]),
-            xytext=(0, 10),
-            textcoords="offset points",
-            ha="center",
-            color="#D55E00",
-        )
-        ax.set_xlabel("number of clusters k")
-        ax.set_ylabel(f"{self.rule} (least wins)")
-        ax.grid(alpha=0.3)
-        return ax
+        Returns the matplotlib Axes.
+        """
+        from icvi_artmap.plotting.selection import SelectionDisplay
+
+        return SelectionDisplay.from_selection(self).plot(ax).ax_
 
 
 def penalised(partition: Partition) -> float:

@@ -72,6 +72,7 @@ class Result:
     index_value: float
     index_history: list[float]
     n_iter: int
+    epochs: list[tuple[int, int, int, int]]  # clusters and categories at the end; merges, splits
     converged: bool
     trace: list[float]
     scaling: Scaling
@@ -107,15 +108,18 @@ def fit(
     Xb = standardise(scaling, X)
 
     state = first_partition(Xa, Xb, initial_boxes(scaling, centres), par)
-    history, trace = [state.score], []
+    history, trace, epochs = [state.score], [], []
     n_iter, converged = 0, False
     while n_iter < max_epochs and not converged:
         W_before = state.W.copy()
         for s in order:
             present_sample(state, int(s), Xa, Xb, par)
             trace.append(state.score)
+        k = state.k
         merge_clusters(state, Xb, par)
+        merged = state.k
         split_clusters(state, Xb, par)
+        epochs.append((state.k, len(state.W), k - merged, state.k - merged))
         n_iter += 1
         history.append(state.score)
         converged = np.array_equal(state.W, W_before) or (
@@ -131,6 +135,7 @@ def fit(
         index_value=direction * state.score,
         index_history=[direction * value for value in history],
         n_iter=n_iter,
+        epochs=epochs,
         converged=converged,
         trace=[direction * value for value in trace],
         scaling=scaling,

@@ -21,6 +21,7 @@ from icvi_artmap.cli.fit import fit
 from icvi_artmap.cli.generate import generate
 from icvi_artmap.cli.info import info
 from icvi_artmap.cli.predict import predict
+from icvi_artmap.cli.reproduce import reproduce
 from icvi_artmap.cli.score import score
 from icvi_artmap.cli.tune import tune
 from icvi_artmap.cli.warmup import warmup
@@ -56,7 +57,8 @@ def _ending_with_its_reader(command: Callable[..., None]) -> Callable[..., None]
     return ended
 
 
-for command in (fit, predict, explain, score, compare, tune, generate, demo, warmup, info):
+COMMANDS = (fit, predict, explain, score, compare, tune, generate, demo, warmup, reproduce, info)
+for command in COMMANDS:
     app.command()(_ending_with_its_reader(command))
 
 

@@ -11,6 +11,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+#: Every line begins with these bytes.
+_BEGINNING = b'{"set": '
+
 Key = tuple[str, str]  #: data set, job
 
 
@@ -30,21 +33,27 @@ class Ledger:
         if not path.exists():
             return
         content = path.read_bytes()
+        n = min(len(content), len(_BEGINNING))
+        if content[:n] != _BEGINNING[:n]:
+            raise self._foreign(1)
         whole = content.rfind(b"\n") + 1
-        if whole < len(content):
-            os.truncate(path, whole)
         for number, line in enumerate(content[:whole].splitlines(), start=1):
             try:
                 entry = json.loads(line)
                 key, its_protocol = (entry["set"], entry["job"]), entry["protocol"]
                 outcome = entry["outcome"]
             except (ValueError, KeyError, TypeError):
-                raise ValueError(
-                    f"Line {number} of {str(path)!r} is not a result of this command. Delete the "
-                    "line, or give another folder with --output."
-                ) from None
+                raise self._foreign(number) from None
             if its_protocol == protocol:
                 self.outcomes[key] = outcome
+        if whole < len(content):
+            os.truncate(path, whole)
+
+    def _foreign(self, number: int) -> ValueError:
+        return ValueError(
+            f"Line {number} of {str(self.path)!r} is not a result of this command. Delete the "
+            "line, or give another folder with --output."
+        )
 
     def add(self, key: Key, outcome: dict[str, Any]) -> None:
         self.outcomes[key] = outcome

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
-from typing import Any
+from typing import Any, Protocol
 
 import joblib
 
-from icvi_artmap.experiments import protocol
+from icvi_artmap.experiments import paper, protocol
 from icvi_artmap.experiments.ledger import Key, Ledger
 
 #: Jobs of this kind take longest, and are begun first.
 _LONGEST = ("ART", "SC", "NI")
 
 
-def missing(
-    ledger: Ledger, names: Iterable[str], columns: tuple[str, ...], quick: bool
-) -> list[Key]:
-    """What is still to be run, the longest first."""
-    found = [
-        (name, job)
-        for name in names
-        for job in protocol.jobs(name, columns, quick)
-        if (name, job) not in ledger.outcomes
-    ]
-    return sorted(found, key=_length)
+class Settings(Protocol):
+    """What the jobs depend on."""
+
+    @property
+    def folder(self) -> str | None: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def quick(self) -> bool: ...
+    @property
+    def n_jobs(self) -> int: ...
+
+
+def missing(ledger: Ledger, name: str, columns: tuple[str, ...], quick: bool) -> list[Key]:
+    """What is still to be run on a set."""
+    every = protocol.jobs(name, columns, quick)
+    return [(name, job) for job in every if (name, job) not in ledger.outcomes]
 
 
 def _length(key: Key) -> int:
@@ -34,28 +40,20 @@ def _length(key: Key) -> int:
 
 
 def run_missing(
-    ledger: Ledger,
-    keys: list[Key],
-    columns: tuple[str, ...],
-    *,
-    folder: str | None,
-    seed: int,
-    quick: bool,
-    n_jobs: int,
+    ledger: Ledger, keys: list[Key], settings: Settings
 ) -> Iterator[tuple[Key, dict[str, Any]]]:
     """Run the jobs, store each as it ends, and yield it."""
-    tasks = (joblib.delayed(_one)(key, columns, folder, seed, quick) for key in keys)
-    parallel = joblib.Parallel(n_jobs, return_as="generator_unordered")
+    arguments = (settings.folder, settings.seed, settings.quick)
+    tasks = (joblib.delayed(_one)(key, *arguments) for key in sorted(keys, key=_length))
+    parallel = joblib.Parallel(settings.n_jobs, return_as="generator_unordered")
     with closing(parallel(tasks)) as finished:
         for key, outcome in finished:
             ledger.add(key, outcome)
             yield key, outcome
 
 
-def _one(
-    key: Key, columns: tuple[str, ...], folder: str | None, seed: int, quick: bool
-) -> tuple[Key, dict[str, Any]]:
+def _one(key: Key, folder: str | None, seed: int, quick: bool) -> tuple[Key, dict[str, Any]]:
     """What every worker does."""
     name, job = key
     problem = protocol.load(name, folder, seed, quick)
-    return key, protocol.run(protocol.jobs(name, columns, quick)[job], problem)
+    return key, protocol.run(protocol.jobs(name, paper.COLUMNS, quick)[job], problem)

@@ -27,7 +27,9 @@ RESOLUTION = 1e-12
 NEGLIGIBLE = 1e-12
 
 #: Nothing, where an array is expected.
-NONE, NO_SCORES = np.empty(0, np.int64), np.empty(0)
+NONE, NO_SCORES, NO_PAIRS = np.empty(0, np.int64), np.empty(0), np.empty((0, 0))
+#: Pairs of clusters tried in one call, times the squared number of features: some milliseconds.
+PAIRS_SIZE = 1 << 20
 
 #: What every index implements.
 CONTRACT = (
@@ -129,18 +131,19 @@ def implement(state_type: type, **functions: Any) -> None:
 
 
 @jit
-def evaluate(state, clusters, i, least, merged, parts, rows, categories, cluster_of, split):
+def evaluate(state, clusters, merging, least, merged, parts, rows, categories, cluster_of, split):
     """All that Python asks of an index, in one kernel: what its parts share is compiled once.
 
-    The moments of ``clusters`` have changed. merged[j] = score with clusters i < j merged (i = -1:
-    none), exact if it is at least ``least``. split[q] = score with category q = categories[p] split
-    off cluster_of[q], for the rows p of the moments ``parts``. Returns the score.
+    The moments of ``clusters`` have changed. merged[i, j] = score with clusters i < j merged, for
+    the clusters i in ``merging``, exact if it is at least ``least``. split[q] = score with category
+    q = categories[p] split off cluster_of[q], for the rows p of the moments ``parts``. Returns the
+    score.
     """
     for c in clusters:
         update(state, c, c)
-    if i >= 0:
+    for i in merging:
         for j in range(i + 1, state.moments.size[0]):
-            merged[j] = trial_merge(state, i, j, least)
+            merged[i, j] = trial_merge(state, i, j, least)
     for p in rows:
         q = categories[p]
         split[q] = trial_split(state, cluster_of[q], parts, p, q)
@@ -225,9 +228,18 @@ class Index:
         """The moments of these clusters have changed: renew what is cached. Returns the score."""
         return self._evaluate(state, clusters=clusters)
 
-    def trial_merges(self, state: Any, i: int, out: NDArray[np.float64], least: float) -> None:
-        """out[j] = score with clusters i < j merged; any lower number if below ``least``."""
-        self._evaluate(state, i=i, least=least, merged=out)
+    def trial_merges(self, state: Any, least: float) -> NDArray[np.float64]:
+        """Element (i, j) = score with clusters i < j merged; any lower number if below ``least``.
+
+        The others are -inf. An interrupt is seen every few milliseconds.
+        """
+        k, d = int(state.moments.size[0]), state.moments.mean.shape[1]
+        scores = np.full((k, k), -np.inf)
+        at_once = max(1, PAIRS_SIZE // (k * d * d))
+        for first in range(0, k - 1, at_once):
+            rows = np.arange(first, min(first + at_once, k - 1))
+            self._evaluate(state, merging=rows, least=least, merged=scores)
+        return scores
 
     def trial_splits(
         self,
@@ -250,9 +262,9 @@ class Index:
         self,
         state: Any,
         clusters: NDArray[np.int64] = NONE,
-        i: int = -1,
+        merging: NDArray[np.int64] = NONE,
         least: float = 0.0,
-        merged: NDArray[np.float64] = NO_SCORES,
+        merged: NDArray[np.float64] = NO_PAIRS,
         parts: mom.Moments | None = None,
         rows: NDArray[np.int64] = NONE,
         categories: NDArray[np.int64] = NONE,
@@ -260,8 +272,9 @@ class Index:
         split: NDArray[np.float64] = NO_SCORES,
     ) -> float:
         parts = state.moments if parts is None else parts
-        wanted = (clusters, i, float(least), merged, parts, rows, categories, cluster_of, split)
-        return float(self.kernel(evaluate)(state, *wanted))
+        merges = (merging, float(least), merged)
+        splits = (parts, rows, categories, cluster_of, split)
+        return float(self.kernel(evaluate)(state, clusters, *merges, *splits))
 
     def state(self, data: Data, labels: NDArray[np.int64], n_clusters: int, capacity: int) -> Any:
         """State of the partition ``labels`` (0 to n_clusters - 1), with room for ``capacity``."""

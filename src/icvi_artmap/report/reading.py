@@ -63,12 +63,15 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
         yield Sentence("beware", f"All {total:,} rows are in one cluster: nothing was separated.")
         return
     largest, smallest = int(n.argmax()), int(n.argmin())
-    yield Sentence(
-        "plain",
-        f"The {total:,} rows fall into {k} clusters. The largest is cluster {largest} with "
-        f"{n[largest]:,} rows ({percent(n[largest] / total)}), the smallest cluster {smallest} "
-        f"with {n[smallest]:,} ({percent(n[smallest] / total)}).",
-    )
+    if n[largest] == n[smallest]:
+        sizes = f", with {n[largest]:,} rows each."
+    else:
+        sizes = (
+            f". The largest is cluster {largest} with {n[largest]:,} rows "
+            f"({percent(n[largest] / total)}), the smallest cluster {smallest} with "
+            f"{n[smallest]:,} ({percent(n[smallest] / total)})."
+        )
+    yield Sentence("plain", f"The {total:,} rows fall into {k} clusters{sizes}")
     few = np.flatnonzero((n < FEW_ROWS) & (n < FEW_PART * total))
     if len(few):
         yield Sentence(
@@ -169,25 +172,32 @@ def _comparison(model: ICVIARTMAP, comparison: Comparison | None) -> Iterator[Se
     )
     lead = model._index.direction * (ours - others)
     close = CLOSE * np.abs(values).max()
+    sampled = len(comparison.rows) < len(model.labels_)
+    where = f" on the {len(comparison.rows):,} rows compared" if sampled else ""
     if not np.isfinite(lead).all():
         pass  # one value is an infinity: the table shows it
     elif (lead > close).all():
         yield Sentence(
-            "good", f"By {name}, which it goes by, it is better ({number(ours)}) than {named}."
+            "good",
+            f"By {name}, which it goes by, it is better ({number(ours)}{where}) than {named}.",
         )
     elif (lead >= -close).all():
         yield Sentence(
             "plain",
-            f"By {name}, which it goes by, no other method is better: {number(ours)}, beside "
-            f"{named}.",
+            f"By {name}, which it goes by, no other method is better: {number(ours)}{where}, "
+            f"beside {named}.",
         )
     else:
         worst = 1 + int(lead.argmin())
-        yield Sentence(
-            "beware",
+        told = (
             f"By {name}, which it goes by, {_peer(comparison.names[worst])} is better "
-            f"({number(values[worst])} against {number(ours)}): a larger n_init may find a better "
-            "partition.",
+            f"({number(values[worst])} against {number(ours)}{where})"
+        )
+        # Others were fitted to the sample, this partition was not: that alone can be the reason.
+        yield (
+            Sentence("plain", f"{told}, to which alone it was fitted.")
+            if sampled
+            else Sentence("beware", f"{told}: a larger n_init may find a better partition.")
         )
     likeness = [
         f"{_likeness(a)} {_peer(peer)} (agreement {a:.2f})"

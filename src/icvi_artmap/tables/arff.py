@@ -47,10 +47,10 @@ def read_arff(source: Source, request: Request) -> Content:
     for j, attribute in enumerate(attributes):
         if attribute.numeric:
             if content.kinds[j] not in (Kind.NUMBER, Kind.MISSING):
-                _, row, cell = content.strays.get(j, (0, 0, ""))
+                stray = content.strays[j]
                 raise ValueError(
                     f"Attribute {attribute.name!r} of {source.name} is declared as numeric, but "
-                    f"its value in row {row + 1} is {cell!r}."
+                    f"its value in row {stray.row + 1} is {stray.cell!r}."
                 )
         elif content.kinds[j] == Kind.NUMBER and choice.features is None:
             # Values that are declared as names are names, though they be digits.

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 #: Cells without a value, in small letters.
 MISSING = frozenset(
-    ["", "?", "-", ".", "na", "n/a", "#n/a", "<na>", "nan", "nat", "none", "null", "nil"]
+    ["", "?", "-", ".", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "nat", "none", "null", "nil"]
 )
 BOOLEAN = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 DATE = re.compile(
@@ -122,6 +122,15 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     return text if len(names) <= most else f"{text} and {len(names) - most} more"
 
 
+class Strays(NamedTuple):
+    """The cells of a column that hold something else than numbers."""
+
+    strays: int
+    numbers: int  # how many cells do hold numbers
+    row: int  # of the first stray, and what it holds
+    cell: str
+
+
 @dataclass
 class Content:
     """All columns of an input."""
@@ -130,8 +139,7 @@ class Content:
     choice: Choice
     values: NDArray[np.float64]  # (n, d), for columns of numbers or truth values; NaN: missing
     kinds: list[Kind]  # MISSING: the column has no value at all
-    #: Columns in which some cells are no numbers: how many, and row and text of the first.
-    strays: dict[int, tuple[int, int, str]] = field(default_factory=dict)
+    strays: dict[int, Strays] = field(default_factory=dict)  # of text, where they are known
     #: Cells as they stand in the input, of the columns that are wanted so.
     as_given: dict[int, Any] = field(default_factory=dict)
     labels: NDArray[Any] | None = None  # labels that are no column
@@ -217,9 +225,12 @@ class Gathered:
         values = np.concatenate(self._blocks or [np.empty((0, len(self.names)))])
         kinds = [kind_of(counts) for counts in self._counts]
         strays = {
-            j: (int(self._counts[j, Kind.BOOLEAN :].sum()), *first)
+            j: Strays(
+                int(self._counts[j, Kind.BOOLEAN :].sum()),
+                int(self._counts[j, Kind.NUMBER]),
+                *first,
+            )
             for j, first in self._first.items()
-            if self._counts[j, Kind.NUMBER]
         }
         return Content(self.names, self.choice, values, kinds, strays, dict(self._as_given))
 

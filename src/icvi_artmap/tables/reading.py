@@ -420,13 +420,13 @@ def _is_identifier(name: str, values: NDArray[np.float64]) -> bool:
 def _refuse_mostly_numbers(content: Content, j: int, source: Source) -> None:
     if j not in content.strays:
         return
-    count, row, cell = content.strays[j]
-    present = count + np.count_nonzero(~np.isnan(content.values[:, j]))
-    if 1 - count / present >= MOSTLY_NUMBERS:
+    stray = content.strays[j]
+    present = stray.numbers + stray.strays
+    if stray.numbers / present >= MOSTLY_NUMBERS:
         raise ValueError(
-            f"Column {content.names[j]!r} of {source.name} holds numbers, but {count} of "
-            f"{present} values are none: the first is {cell!r} in row {row + 1}. Correct them, or "
-            "name the columns to use in columns."
+            f"Column {content.names[j]!r} of {source.name} holds numbers, but {stray.strays} of "
+            f"{present} values are none: the first is {stray.cell!r} in row {stray.row + 1}. "
+            "Correct them, or name the columns to use in columns."
         )
 
 
@@ -441,8 +441,8 @@ def _check_asked_for(content: Content, j: int, source: Source) -> None:
     }
     where = ""
     if j in content.strays:
-        _, row, cell = content.strays[j]
-        where = f" ({cell!r} in row {row + 1})"
+        stray = content.strays[j]
+        where = f" ({stray.cell!r} in row {stray.row + 1})"
     raise ValueError(
         f"Column {name!r} of {source.name} {what[kind]}{where}; columns of numbers are wanted."
     )

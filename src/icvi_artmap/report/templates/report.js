@@ -319,8 +319,9 @@
     const [x, y] = toData(box, px, py);
     const [x0, x1, y0, y1] = state.view;
     let next = [x + (x0 - x) * factor, x + (x1 - x) * factor, y + (y0 - y) * factor, y + (y1 - y) * factor];
-    if (next[1] - next[0] >= whole[1] - whole[0]) next = whole.slice();
-    if (next[1] - next[0] < 1e-6 * (whole[1] - whole[0])) return;
+    const parts = [0, 2].map((i) => (next[i + 1] - next[i]) / (whole[i + 1] - whole[i]));
+    if (Math.min(...parts) > 0.999) next = whole.slice();
+    if (Math.min(...parts) < 1e-6) return;
     state.view = next;
     hideTip();
     draw();

@@ -1,0 +1,59 @@
+"""The paper's figures: partitions of the six variants, and their index during training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from icvi_artmap.estimator import ICVIARTMAP
+from icvi_artmap.experiments import paper
+from icvi_artmap.experiments.ledger import Ledger
+from icvi_artmap.experiments.protocol import Problem
+from icvi_artmap.plotting.index_trace import IndexTraceDisplay
+from icvi_artmap.plotting.partition import PartitionDisplay
+
+#: The set of the paper's Figs. partition_a and partition_b.
+FIGURE_SET = "2d-10c-no0"
+
+
+def best_fits(problem: Problem, ledger: Ledger) -> dict[str, ICVIARTMAP]:
+    """The fits behind a row of the synthetic table, made again with their traces."""
+    fits = {}
+    for index in paper.INDICES:
+        outcome = ledger.outcomes[problem.name, f"{index} 0"]
+        fits[index] = ICVIARTMAP(
+            problem.k,
+            index=index,
+            **outcome["at"]["best"],
+            init=problem.centres(problem.seed),
+            shuffle=False,
+            refine=False,
+            random_state=problem.seed,
+        ).fit(problem.X, trace=True)
+    return fits
+
+
+def _panels(height: float) -> tuple[Any, Any]:
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(2, 3, figsize=(15, height), layout="constrained")
+
+
+def partitions(problem: Problem, fits: dict[str, ICVIARTMAP]) -> Any:
+    """Fig. partition_a as a matplotlib figure."""
+    figure, axes = _panels(9)
+    for (index, model), ax in zip(fits.items(), axes.flat, strict=True):
+        PartitionDisplay.from_estimator(model, problem.X).plot(ax=ax)
+        ax.set_title(f"i{index}, ARI {problem.ari(model.labels_):.4f}")
+    return figure
+
+
+def traces(problem: Problem, fits: dict[str, ICVIARTMAP]) -> Any:
+    """Fig. partition_b as a matplotlib figure; dashed: the true partition."""
+    figure, axes = _panels(7)
+    truth = np.unique(problem.y, return_inverse=True)[1]
+    for (index, model), ax in zip(fits.items(), axes.flat, strict=True):
+        IndexTraceDisplay.from_estimator(model, problem.X, reference=truth).plot(ax=ax)
+        ax.set_title(f"i{index}")
+    return figure

@@ -1,0 +1,243 @@
+"""The page of a reproduction, as Markdown and as HTML."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from icvi_artmap.experiments import paper, protocol
+from icvi_artmap.experiments.tables import MARKS, OWN, REFINED, TEN_STARTS, Cell, ResultTable
+
+TITLES = {
+    "datasets": "The data sets",
+    "synthetic": "Synthetic data: the best of each method",
+    "tuned-synthetic": "Synthetic data: vigilances chosen by the index",
+    "real": "Real data: the best of each method",
+    "tuned-real": "Real data: vigilances chosen by the index",
+    "speed": "Incremental against batch",
+    "partition": "Partitions",
+    "trace": "The index during training",
+    "elapsed": "Seconds an epoch",
+}
+
+
+class Grid(NamedTuple):
+    """A table as text."""
+
+    header: list[str]
+    rows: list[list[str]]
+
+
+class Section(NamedTuple):
+    """A part of the page."""
+
+    name: str
+    paragraphs: list[str]
+    grid: Grid | None = None
+    picture: str | None = None  #: file name
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def _text(cell: Cell) -> str:
+    """Ours, a mark, the printed value; ours alone if there is none."""
+    if cell.ours is None:
+        return "–" if cell.printed is None else f"– ({cell.printed:.4f})"
+    if cell.printed is None or cell.mark == "=":
+        return f"{cell.ours:.4f} {cell.mark}".strip()
+    return f"{cell.ours:.4f} {cell.mark} {cell.printed:.4f}"
+
+
+def _rank(cell: Cell | None) -> str:
+    if cell is None or cell.ours is None:
+        return ""
+    return f"{cell.ours:.2f}" + ("" if cell.printed is None else f" ({cell.printed:.2f})")
+
+
+def result_section(table: ResultTable) -> Section:
+    """A table of ARI values with its ranks, means and seconds, and what can be read from it."""
+    rows = [
+        [_row_name(table, name), *(_text(row[column]) for column in table.columns)]
+        for name, row in table.cells.items()
+    ]
+    rows.append(["average", *(_text(table.mean(column)) for column in table.columns)])
+    rows.append(["average rank", *(_rank(table.ranks.get(column)) for column in table.columns)])
+    rows.append(["seconds", *(f"{table.seconds.get(column, 0.0):.0f}" for column in table.columns)])
+    marks = "; ".join(f"`{mark}` {meaning}" for mark, meaning in MARKS.items())
+    legend = f"Ours, a mark, the printed value where it is another one. {marks}."
+    grid = Grid(["data set", *table.columns], rows)
+    return Section(table.name, [legend, *_reading(table)], grid)
+
+
+def _row_name(table: ResultTable, name: str) -> str:
+    reduced = protocol.projection(name)
+    if not reduced:
+        return name
+    own = "" if name == "olivetti" else ", not the paper's latent space"
+    return f"{name}, {reduced}{own}"
+
+
+def _reading(table: ResultTable) -> list[str]:
+    """What the numbers say, counted from them."""
+    if not table.cells:
+        return ["Nothing has been run yet."]
+    lines = []
+    compared = {
+        column: [cell for cell in table.values(column) if cell.printed is not None]
+        for column in table.columns
+    }
+    counts = []
+    for column, cells in compared.items():
+        if cells:
+            equal = sum(cell.mark == "=" for cell in cells)
+            least = sum(_difference(cell) >= -0.01 for cell in cells)
+            near = sum(abs(_difference(cell)) <= 0.02 for cell in cells)
+            counts.append(
+                f"{column}: {equal} of {len(cells)} equal, {near} within 0.02, "
+                f"{least} at least the printed value less 0.01"
+            )
+    if counts:
+        lines.append("Agreement. " + "; ".join(counts) + ".")
+    ends = [
+        cell
+        for column in ("VAT+FA", "VAT+DVFA")
+        for cell in compared.get(column, [])
+        if cell.mark in "=⇄"
+    ]
+    if ends:
+        total = sum(len(compared.get(column, [])) for column in ("VAT+FA", "VAT+DVFA"))
+        lines.append(
+            f"VAT begins at one of the two samples that are farthest apart; the order of the "
+            f"samples decides at which. {len(ends)} of {total} printed values of VAT+FA and "
+            f"VAT+DVFA come out to four decimals at one of its two ends, "
+            f"{sum(cell.mark == '=' for cell in ends)} of them at the end of our order."
+        )
+    if table.ranks:
+        best = min(table.ranks, key=lambda column: table.ranks[column].ours or 0.0)
+        lines.append(
+            f"The best average rank has {best}."
+            + (
+                " Ranks are among all methods, the baselines with their values of the other table."
+                if table.name.startswith("tuned")
+                else ""
+            )
+        )
+    for column in OWN:
+        cells = table.values(column)
+        if column in table.columns and cells:
+            lowest = min(cell.ours or 0.0 for cell in cells)
+            lines.append(
+                f"{_OF_OUR_OWN[column]} Mean {table.mean(column).ours:.4f}, least {lowest:.4f}."
+            )
+    return lines
+
+
+_OF_OUR_OWN = {
+    TEN_STARTS: f"{TEN_STARTS}: the same grid from {protocol.STARTS} k-means starts, not one.",
+    REFINED: f"{REFINED}: the defaults of this library, no grid, the best of several "
+    "starts by the index alone.",
+}
+
+
+def _difference(cell: Cell) -> float:
+    assert cell.ours is not None
+    assert cell.printed is not None
+    return round(cell.ours, 4) - cell.printed
+
+
+def data_section(
+    rows: Sequence[tuple[str, tuple[int, int, int], tuple[int, int, int] | None]],
+) -> Section:
+    """The sets as the paper describes them, and as they were found."""
+    grid = Grid(
+        ["data set", "kind", "samples", "features", "clusters", "found"],
+        [
+            [
+                name,
+                "synthetic" if name in paper.SYNTHETIC.values else "real world",
+                *map(str, printed),
+                "not found" if found is None else "the same" if found == printed else str(found),
+            ]
+            for name, printed, found in rows
+        ],
+    )
+    return Section("datasets", [], grid)
+
+
+def markdown(title: str, introduction: list[str], sections: Sequence[Section]) -> str:
+    """The page as Markdown."""
+    parts = [f"# {title}", *introduction]
+    for section in sections:
+        parts.append(f"## {TITLES[section.name]}")
+        if section.grid is not None:
+            header, rows = section.grid
+            lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+            lines += ["| " + " | ".join(row) + " |" for row in rows]
+            parts.append("\n".join(lines))
+        if section.picture is not None:
+            parts.append(f"![{TITLES[section.name]}]({section.picture})")
+        parts += section.paragraphs
+    return "\n\n".join(parts) + "\n"
+
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 110rem; padding: 0 1rem;
+  color: #1c1c1c; background: #fff }
+div.wide { overflow-x: auto }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px }
+th, td { padding: .25rem .6rem; text-align: right; white-space: nowrap;
+  border-bottom: 1px solid #ccc }
+th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: #fff }
+.above { background: #d7ecff } .below { background: #ffe3c2 } .same { color: #1b6e3c }
+img { max-width: 100% }
+@media (prefers-color-scheme: dark) {
+  body, th:first-child, td:first-child { color: #e6e6e6; background: #161616 }
+  .above { background: #0d3a5c } .below { background: #5a3a0c } .same { color: #7ed6a0 }
+}
+"""
+_CLASSES = {"▲": "above", "▼": "below", "=": "same"}
+
+
+def web(title: str, introduction: list[str], sections: Sequence[Section]) -> str:
+    """The page as HTML, without anything from elsewhere but its pictures beside it."""
+    parts = [f"<h1>{html.escape(title)}</h1>", *map(_paragraph, introduction)]
+    for section in sections:
+        parts.append(f"<h2>{html.escape(TITLES[section.name])}</h2>")
+        if section.grid is not None:
+            header = "".join(f"<th>{html.escape(name)}</th>" for name in section.grid.header)
+            body = "".join(f"<tr>{''.join(map(_data, row))}</tr>\n" for row in section.grid.rows)
+            parts.append(
+                f'<div class="wide"><table><thead><tr>{header}</tr></thead>'
+                f"<tbody>\n{body}</tbody></table></div>"
+            )
+        if section.picture is not None:
+            name = html.escape(section.picture, quote=True)
+            parts.append(f'<img src="{name}" alt="{html.escape(TITLES[section.name])}">')
+        parts += map(_paragraph, section.paragraphs)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head>\n<body>\n"
+        + "\n".join(parts)
+        + "\n</body></html>\n"
+    )
+
+
+def _paragraph(text: str) -> str:
+    # Backquotes are the only mark-up of the paragraphs.
+    pieces = html.escape(text).split("`")
+    return (
+        "<p>"
+        + "".join(f"<code>{piece}</code>" if i % 2 else piece for i, piece in enumerate(pieces))
+        + "</p>"
+    )
+
+
+def _data(text: str) -> str:
+    kind = next((name for mark, name in _CLASSES.items() if mark in text), "")
+    return (
+        f'<td class="{kind}">{html.escape(text)}</td>' if kind else f"<td>{html.escape(text)}</td>"
+    )

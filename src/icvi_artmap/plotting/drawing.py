@@ -1,0 +1,344 @@
+"""What several pictures have in common: axes, names, points, boxes, and which colour is what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap.plotting.colours import COLOURS, numbers, style
+
+#: Letters of a name that are shown: on an axis, in a legend, in the midst of a picture.
+AXIS_LETTERS, LEGEND_LETTERS, INNER_LETTERS = 46, 28, 4
+#: With more clusters than colours the clusters are named in the picture, not in a legend; names
+#: longer than a number go into a legend, with numbers, in columns of so many, and so many columns.
+LEGEND_MOST, COLUMN, COLUMNS = len(COLOURS), 22, 3
+#: What names longer than a number take, in inches: a column of the legend, or upright.
+COLUMN_WIDTH, UPRIGHT_HEIGHT = 2.4, 1.4
+#: Size of the mark of a sample, in square points: this divided by their number, within limits.
+INK, SMALLEST, LARGEST = 20_000.0, 4.0, 20.0
+#: From so many samples on, a picture of lines (SVG, PDF) has the samples as pixels.
+PIXELS_FROM = 2000
+#: A box without extent, but for rounding, is drawn as a point of this size.
+ROUNDING, POINT = 1e-9, 5.0
+#: Font size of names in the picture; a letter's width in parts of it, and the space around.
+INNER_FONT, LETTER, SPACE = 7.5, 0.62, 4.0
+#: Font sizes of the names of rows and columns.
+LEAST_FONT, MOST_FONT = 4.5, 8.3
+#: Rounds in which names that overlap are moved apart.
+ROUNDS = 300
+#: Height of the strip that shows the colours of clusters below a matrix, in points.
+STRIP = 6.0
+
+
+def axes(ax: Any, size: tuple[float, float]) -> Any:
+    """The axes given, or those of a new figure of that size in inches."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.figure(figsize=size, layout="constrained").subplots()
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+
+def shortened(name: Any, most: int) -> str:
+    """The name in one line, with an ellipsis in the middle if it has more letters than ``most``."""
+    text = " ".join(str(name).split())
+    if len(text) <= most:
+        return text
+    tail = (most - 1) // 2
+    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def plain(text: str) -> str:
+    """Text that matplotlib shows as it is: between two ``$`` it would look for a formula."""
+    return text.replace("$", r"\$")
+
+
+def written(name: Any, most: int) -> str:
+    """A name to be shown."""
+    return plain(shortened(name, most))
+
+
+def number(value: float, digits: int = 5) -> str:
+    """With the minus that matplotlib has on its axes."""
+    return f"{value:.{digits}g}".replace("-", "\N{MINUS SIGN}")
+
+
+def index_label(name: str, direction: int) -> str:
+    better = "greater" if direction > 0 else "smaller"
+    return f"{written(name, LEGEND_LETTERS)} ({better} is better)"
+
+
+def counted(n: int, noun: str) -> str:
+    """ "1 sample", "2,000 samples", "3 classes"."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + ("es" if noun[-1] == "s" else "s")
+    return f"{n:,} {noun if n == 1 else plural}"
+
+
+def set_title(ax: Any, text: str) -> None:
+    """In the place where a title of the user's, set later, takes its place."""
+    ax.set_title(text, fontsize="medium")
+
+
+# --- samples and boxes ---------------------------------------------------------------------------
+
+
+def draw_points(
+    ax: Any,
+    points: NDArray[np.float64],
+    labels: NDArray[Any],
+    clusters: NDArray[Any],
+    options: dict[str, Any],
+) -> None:
+    """Samples in the colours and marks of their clusters, mixed so that none hides another."""
+    looks = [style(look) for look in numbers(clusters)]
+    position = positions(labels, clusters)
+    order = np.random.RandomState(0).permutation(len(points))
+    colour = np.array([look.colour for look in looks], dtype=object)
+    marker = np.array([look.marker for look in looks], dtype=object)
+    size = float(np.clip(INK / max(len(points), 1), SMALLEST, LARGEST))
+    chosen = {"s": size, "alpha": 0.75, "linewidths": 0, **options}
+    for mark in dict.fromkeys(marker.tolist()):
+        rows = order[marker[position[order]] == mark]
+        ax.scatter(
+            *points[rows].T,
+            c=colour[position[rows]].tolist(),
+            marker=mark,
+            rasterized=len(points) >= PIXELS_FROM,
+            **chosen,
+        )
+
+
+def positions(labels: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.int64]:
+    """Position of every label among the labels of clusters, each of which is there once."""
+    if not (known := np.isin(labels, clusters)).all():
+        unknown = labels[~known][:1].tolist()[0]
+        raise ValueError(f"Label {unknown!r} is not among the clusters {clusters.tolist()}.")
+    order = np.argsort(clusters, kind="stable")
+    return order[np.searchsorted(clusters, labels, sorter=order)]
+
+
+def together(*labels: NDArray[Any] | None) -> NDArray[Any]:
+    """All labels that occur."""
+    return np.unique(np.concatenate([part for part in labels if part is not None]))
+
+
+def draw_boxes(
+    ax: Any,
+    boxes: NDArray[np.float64],
+    labels: NDArray[Any],
+    clusters: NDArray[Any],
+    fill: float,
+) -> None:
+    """Boxes, of shape (C, 2, 2), in the colours and lines of their clusters."""
+    from matplotlib.collections import PolyCollection
+
+    nothing = ROUNDING * np.ptp(boxes, axis=(0, 1))
+    flat = (boxes[:, 1] - boxes[:, 0] <= nothing).all(axis=1)
+    for cluster, look in zip(clusters, numbers(clusters), strict=True):
+        colour, _, line = style(look)
+        own = labels == cluster
+        if (own & flat).any():
+            points = boxes[own & flat, 0].T
+            ax.plot(*points, "s", color=colour, markersize=POINT, fillstyle="none", linestyle="")
+        (x, y), (right, top) = boxes[own & ~flat].transpose(1, 2, 0)
+        if len(x) == 0:
+            continue
+        corners = list(np.stack([x, y, right, y, right, top, x, top], axis=1).reshape(-1, 4, 2))
+        # Inside and outline apart: only the inside is to be seen through.
+        inside = PolyCollection(corners, facecolors=colour, edgecolors="none", alpha=fill)
+        outline = PolyCollection(
+            corners, facecolors="none", edgecolors=colour, linewidths=1.2, linestyles=line
+        )
+        ax.add_collection(inside)
+        ax.add_collection(outline)
+    ax.autoscale_view()
+
+
+# --- which colour is what ------------------------------------------------------------------------
+
+
+def cluster_name(cluster: Any, most: int) -> str:
+    """A negative number means no cluster, as in scikit-learn."""
+    if isinstance(cluster, (int, np.integer)) and cluster < 0:
+        return "none"
+    return written(cluster, most)
+
+
+def long_names(clusters: NDArray[Any]) -> bool:
+    return any(len(cluster_name(cluster, AXIS_LETTERS)) > INNER_LETTERS for cluster in clusters)
+
+
+def key_width(clusters: NDArray[Any]) -> float:
+    """Room for the names of the clusters beside a picture, in inches."""
+    if not long_names(clusters):
+        return 1.0 if len(clusters) <= LEGEND_MOST else 0.0
+    return COLUMN_WIDTH * min(-(-len(clusters) // COLUMN), COLUMNS)
+
+
+def draw_key(
+    ax: Any,
+    clusters: NDArray[Any],
+    sizes: NDArray[np.int64] | None,
+    places: NDArray[np.float64],
+    kind: str,
+) -> None:
+    """Say which colour is which cluster: in a legend or, with many clusters, at their places."""
+    if len(clusters) <= LEGEND_MOST:
+        _legend(ax, clusters, sizes, kind, numbered=False)
+        return
+    names = [cluster_name(cluster, INNER_LETTERS) for cluster in clusters]
+    if long_names(clusters):
+        names = [str(look) for look in numbers(clusters)]
+        _legend(ax, clusters, sizes, kind, numbered=True)
+    _names_in_place(ax, names, numbers(clusters), places)
+
+
+def _legend(
+    ax: Any, clusters: NDArray[Any], sizes: NDArray[np.int64] | None, kind: str, numbered: bool
+) -> None:
+    from matplotlib.lines import Line2D
+
+    handles, names = [], []
+    for i, look in enumerate(numbers(clusters)[: COLUMN * COLUMNS]):
+        colour, marker, _ = style(look)
+        handles.append(Line2D([], [], linestyle="", color=colour, marker=marker))
+        name = cluster_name(clusters[i], LEGEND_LETTERS)
+        name = f"{look}: {name}" if numbered else name
+        names.append(name if sizes is None else f"{name} ({sizes[i]:,})")
+    legend = beside(ax, handles, names)
+    legend.set_title(kind if sizes is None else f"{kind} (samples)")
+    if (left_out := len(clusters) - len(names)) > 0:
+        legend.set_title(
+            f"{legend.get_title().get_text()}, the first {len(names)}; {left_out} more"
+        )
+
+
+def beside(ax: Any, handles: list[Any], names: list[str]) -> Any:
+    """A legend to the right of the axes, where a layout makes room for it; otherwise inside."""
+    place: dict[str, Any] = {"loc": "upper right", "framealpha": 0.8}
+    if ax.figure.get_layout_engine() is not None:
+        corner = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+        place = {"frameon": False, **corner}
+    # matplotlib leaves out what begins with "_": the names come afterwards.
+    blank = [str(i) for i in range(len(names))]
+    columns = -(-len(names) // COLUMN)
+    legend = ax.legend(handles, blank, ncols=columns, fontsize="small", alignment="left", **place)
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_text(name)
+    return legend
+
+
+def _names_in_place(
+    ax: Any, names: list[str], looks: NDArray[np.int64], places: NDArray[np.float64]
+) -> None:
+    ax.apply_aspect()
+    scale = ax.figure.dpi / 72.0
+    width = np.array([LETTER * INNER_FONT * len(name) + SPACE for name in names]) * scale
+    height = (INNER_FONT + SPACE) * scale
+    frame = ax.get_window_extent()
+    there = ax.transData.transform(places)
+    moved = apart(there, width, height, (frame.x0, frame.y0, frame.x1, frame.y1))
+    texts = ax.transData.inverted().transform(moved)
+    far = np.abs(moved - there).max(axis=1) > height
+    for i, look in enumerate(looks):
+        colour = style(look).colour
+        line = {"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate(
+            names[i],
+            xy=places[i],
+            xytext=texts[i],
+            ha="center",
+            va="center",
+            fontsize=INNER_FONT,
+            zorder=5,
+            bbox={
+                "boxstyle": "round,pad=0.15",
+                "facecolor": (1.0, 1.0, 1.0, 0.7),
+                "edgecolor": colour,
+            },
+            arrowprops=line if far[i] else None,
+        )
+
+
+def apart(
+    places: NDArray[np.float64],
+    width: NDArray[np.float64],
+    height: float,
+    frame: tuple[float, float, float, float],
+) -> NDArray[np.float64]:
+    """Centres of labels near these places that do not overlap, if there is room in the frame."""
+    at = np.array(places, np.float64)
+    half = np.stack([width / 2.0, np.full(len(at), height / 2.0)], axis=1)
+    low, high = np.array(frame[:2]) + half, np.array(frame[2:]) - half
+    room = half[:, None] + half[None, :]
+    below = np.arange(len(at))[:, None] < np.arange(len(at))[None, :]
+    for _ in range(ROUNDS):
+        at = np.clip(at, low, np.maximum(low, high))
+        difference = at[None, :] - at[:, None]  # from i to j
+        overlap = room - np.abs(difference)
+        hit = (overlap > 0.0).all(axis=2)
+        np.fill_diagonal(hit, False)
+        if not hit.any():
+            break
+        # Along the side where less is needed. Where two are in the same place, the later one gives
+        # way upwards.
+        along = overlap.argmin(axis=2)[..., None] == np.arange(2)
+        towards = np.where(difference == 0.0, np.where(below, 1.0, -1.0)[..., None], difference)
+        push = np.where(hit[..., None] & along, np.sign(towards) * (overlap + 0.5) / 2.0, 0.0)
+        at -= push.sum(axis=1)
+    return at
+
+
+def draw_strip(ax: Any, clusters: NDArray[Any]) -> None:
+    """Colours of the clusters below the columns of a matrix."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+    # Its height is in points, whatever the size of the axes.
+    below = ax.figure.dpi_scale_trans + ScaledTranslation(0, 0, ax.transAxes)
+    top, bottom = -1.0 / 72.0, -(STRIP + 1.0) / 72.0
+    corners = [
+        [(i - 0.5, top), (i + 0.5, top), (i + 0.5, bottom), (i - 0.5, bottom)]
+        for i in range(len(clusters))
+    ]
+    colours = [style(look).colour for look in numbers(clusters)]
+    strip = PolyCollection(corners, facecolors=colours, edgecolors="white", linewidths=0.4)
+    strip.set_transform(blended_transform_factory(ax.transData, below))
+    strip.set_clip_on(False)
+    ax.add_collection(strip, autolim=False)
+    ax.tick_params(axis="x", length=0, pad=STRIP + 4.0)
+
+
+def names_height(clusters: NDArray[Any]) -> float:
+    """Room for the names of clusters below a matrix, in inches."""
+    return UPRIGHT_HEIGHT if long_names(clusters) else 0.0
+
+
+def cell_size(ax: Any, columns: int, rows: int) -> tuple[float, float]:
+    """Width and height of a cell of a matrix, in points."""
+    width, height = ax.get_window_extent().size * 72.0 / ax.figure.dpi
+    return float(width) / max(columns, 1), float(height) / max(rows, 1)
+
+
+def font_size(points: float) -> float:
+    """Of lines of text so many points apart."""
+    return float(np.clip(0.85 * points, LEAST_FONT, MOST_FONT))
+
+
+def set_cluster_names(ax: Any, clusters: NDArray[Any], kind: str) -> None:
+    """Names and colours of clusters below the columns of a matrix; long names stand upright."""
+    names = [cluster_name(cluster, LEGEND_LETTERS) for cluster in clusters]
+    width, _ = cell_size(ax, len(names), 1)
+    across = max(map(len, names)) * LETTER * MOST_FONT < width and not long_names(clusters)
+    size = MOST_FONT if across else font_size(width)
+    # In a picture too small for all names some are left out, but none is written over another.
+    every = 1 if across else int(np.ceil(LEAST_FONT / width))
+    ticks = range(0, len(names), every)
+    ax.set_xticks(ticks, names[::every], rotation=0 if across else 90, fontsize=size)
+    draw_strip(ax, clusters)
+    ax.set_xlabel(kind)
