@@ -135,21 +135,15 @@ def draw(X: Any, model: Any, path: str) -> None:
     """The partition that was found, and the index on the way to it."""
     from pathlib import Path
 
-    import numpy as np
     from matplotlib.figure import Figure
-    from sklearn.decomposition import PCA
 
     from icvi_artmap.files import replaced
+    from icvi_artmap.plotting.index_trace import IndexTraceDisplay
+    from icvi_artmap.plotting.partition import PartitionDisplay
 
-    figure = Figure(figsize=(12, 5), layout="constrained")
+    figure = Figure(figsize=(13, 5), layout="constrained")
     left, right = figure.subplots(1, 2)
-    plane = PCA(n_components=2).fit_transform(X)
-    left.scatter(*plane.T, c=model.labels_, cmap="tab10", s=6, linewidths=0)
-    left.set(title="The partition found", xlabel="first component", ylabel="second component")
-    trace = np.asarray(model.index_trace_)
-    right.plot(np.arange(len(trace)), trace, linewidth=1.5)
-    for end_of_epoch in range(len(X), len(trace), len(X)):
-        right.axvline(end_of_epoch, color="0.85", linewidth=0.8, zorder=0)
-    right.set(title="The index that decides", xlabel="sample presentations", ylabel="NI (↓)")
+    PartitionDisplay.from_estimator(model, X).plot(left)
+    IndexTraceDisplay.from_estimator(model).plot(right)
     with replaced(path) as temporary:
         figure.savefig(temporary, format=Path(path).suffix.lower().lstrip("."), dpi=120)
