@@ -273,3 +273,17 @@ def test_without_pandas(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(ImportError, match="pip install pandas"):
             table()
     assert "Sample 1" in why.to_text()
+
+
+def test_means_of_nothing_are_nothing():
+    """A feature that is 0 outside a cluster has the mean 0 there, not what rounding leaves."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], [7, 40])
+    X = rng.normal(size=(47, 3)) + 20.0 * labels[:, None]
+    X[:, 1] = np.where(labels == 0, rng.integers(0, 3, 47), 0.0)
+    model = ICVIARTMAP(2, index="CH", random_state=0).fit(X)
+    p = explain(model, X[:1]).profiles
+    other = model.labels_[-1]
+    assert p.mean[other, 1] == 0.0
+    assert p.rest_mean[1 - other, 1] == 0.0
+    assert p.mean[1 - other, 1] == pytest.approx(X[:7, 1].mean())

@@ -269,7 +269,7 @@ def test_identifiers(table, name, values, left_out):
 def test_constant_columns_are_kept(table):
     found = table("a,b\n1,2\n1,3\n")
     assert found.columns == ("a", "b")
-    assert found.notes == ("Constant, which makes no difference to clusters: column 'a'.",)
+    assert found.notes == ("Constant: column 'a'.",)
 
 
 def test_labels_among_the_data_are_noticed(table):

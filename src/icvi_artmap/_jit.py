@@ -131,7 +131,7 @@ class _Watcher(event.Listener):
         function = getattr(event.data["dispatcher"], "py_func", None)
         if str(getattr(function, "__module__", "")).startswith(__package__):
             self.spared.enter_context(_ArraysFirst())
-            if not self.announced:
+            if not self.announced and not os.environ.get("ICVI_ARTMAP_QUIET"):
                 self.announced = True
                 print("icvi-artmap: compiling (first run only) ...", file=sys.stderr, flush=True)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["UNWATCHED", "CallbackSupportMixin", "Watch", "watched", "with_callbacks"]
+__all__ = ["UNWATCHED", "CallbackSupportMixin", "Watch", "watched", "watching", "with_callbacks"]
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -34,6 +36,17 @@ class Watch:
 
 
 UNWATCHED = Watch()
+_WATCHING: ContextVar[Watch | None] = ContextVar("watching", default=None)
+
+
+@contextmanager
+def watching(watch: Watch) -> Iterator[None]:
+    """Inside, fits tell this one, with any scikit-learn, instead of their callbacks."""
+    token = _WATCHING.set(watch)
+    try:
+        yield
+    finally:
+        _WATCHING.reset(token)
 
 
 class _Callbacks(Watch):
@@ -59,7 +72,10 @@ class _Callbacks(Watch):
 
 
 def watched(estimator: Any, X: Any, y: Any) -> Watch:
-    """The callbacks of an estimator, if scikit-learn has them."""
+    """Who is told of a fit: the callbacks of the estimator, if scikit-learn has them."""
+    own = _WATCHING.get()
+    if own is not None:
+        return own
     if hasattr(estimator, "_init_callback_context"):
         return _Callbacks(estimator, X, y)
     return UNWATCHED

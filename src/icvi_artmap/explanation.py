@@ -424,12 +424,19 @@ def _profiles(model: ICVIARTMAP) -> Profiles:
         np.divide(difference, deviation, out=effect, where=share > 0.0)
     return Profiles(
         n=n.copy(),
-        mean=scaling.standardise_inverse(mean),
-        rest_mean=scaling.standardise_inverse(rest),
+        mean=_without_rounding(scaling.standardise_inverse(mean), scaling.span),
+        rest_mean=_without_rounding(scaling.standardise_inverse(rest), scaling.span),
         effect=effect,
         variance_share=share,
         order=np.argsort(-np.abs(effect), axis=1, kind="stable"),
     )
+
+
+def _without_rounding(
+    values: NDArray[np.float64], span: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """0 for what would be 0 if it were not scaled there and back: 1e-19 reads like a finding."""
+    return np.where(np.abs(values) <= ROUNDING * span, 0.0, values)
 
 
 def _number(value: float) -> str:

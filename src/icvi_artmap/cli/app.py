@@ -5,30 +5,61 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
 from icvi_artmap import __version__
+from icvi_artmap.cli.compare import compare
+from icvi_artmap.cli.demo import demo
+from icvi_artmap.cli.explain import explain
+from icvi_artmap.cli.fit import fit
+from icvi_artmap.cli.generate import generate
 from icvi_artmap.cli.info import info
+from icvi_artmap.cli.predict import predict
 from icvi_artmap.cli.reproduce import reproduce
+from icvi_artmap.cli.score import score
+from icvi_artmap.cli.tune import tune
+from icvi_artmap.cli.warmup import warmup
 
 WRONG = 2
 INTERRUPTED = 130
 
 #: What the library raises for input it cannot use: shown as one line, without a traceback.
-BAD_INPUT = (ValueError, TypeError, OSError, ImportError, MemoryError)
+BAD_INPUT = (ValueError, TypeError, OSError, ImportError, MemoryError, OverflowError)
 
 app = typer.Typer(
     name="icvi-artmap",
     help="Find clusters in a table of numbers, with every step decided by a validity index.",
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # half of the time of --help would go into importing rich
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(info)
-app.command()(reproduce)
+
+
+def _ending_with_its_reader(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that is done when nobody reads its output any more, as head does not.
+
+    Left to typer, that would be an exit code of its own.
+    """
+
+    @functools.wraps(command)
+    def ended(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except BrokenPipeError:
+            raise typer.Exit from None
+
+    return ended
+
+
+COMMANDS = (fit, predict, explain, score, compare, tune, generate, demo, warmup, reproduce, info)
+for command in COMMANDS:
+    app.command()(_ending_with_its_reader(command))
 
 
 def _print_version(wanted: bool) -> None:
@@ -49,15 +80,37 @@ def options(
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    sys.exit(run(sys.argv[1:]))
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            # An arrow that the terminal does not know must not end the program.
+            stream.reconfigure(errors="replace")
+    code = run(sys.argv[1:])
+    # What could not be written is not tried again when Python ends.
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
     """Run one command; the exit code."""
+    hushed = os.environ.get("ICVI_ARTMAP_QUIET")
     try:
-        return (
-            app(args=arguments or ["--help"], prog_name="icvi-artmap", standalone_mode=False) or 0
+        code = app(
+            args=arguments or ["--help"],
+            prog_name="icvi-artmap",
+            standalone_mode=False,
+            obj=tuple(arguments),
         )
+        if code == INTERRUPTED:  # some versions of typer turn the interrupt into its exit code
+            raise KeyboardInterrupt
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code or 0
+    except BrokenPipeError:
+        return 0
     except (KeyboardInterrupt, typer.Abort):
         print("icvi-artmap: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -71,3 +124,6 @@ def run(arguments: list[str]) -> int:
         text = wrong_use() if wrong_use else str(error)
         print(f"icvi-artmap: {' '.join(text.split()) or type(error).__name__}", file=sys.stderr)
         return WRONG
+    finally:
+        if hushed is None:
+            os.environ.pop("ICVI_ARTMAP_QUIET", None)  # set by --quiet

@@ -29,6 +29,22 @@ def read_array(source: Source, request: Request) -> Content:
             return _archive(archive, source, request)
 
 
+def read_vector(source: Source) -> NDArray[Any] | None:
+    """The 1-D array of a NPY file, or the labels y beside a matrix X; None if it is not so."""
+    if source.suffix == ".npy":
+        with _refusals(source), source.open() as file:
+            array = np.lib.format.read_array(file, allow_pickle=False)
+        return array if array.ndim == 1 and array.dtype.kind in "biufU" else None
+    with _refusals(source), source.open() as file:
+        if not zipfile.is_zipfile(file):
+            raise zipfile.BadZipFile
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as archive:
+            matrix = "X" in archive.files and archive["X"].ndim == 2
+            labels = archive["y"] if matrix and "y" in archive.files else None
+    return labels if labels is not None and labels.ndim == 1 else None
+
+
 @contextmanager
 def _refusals(source: Source) -> Iterator[None]:
     try:

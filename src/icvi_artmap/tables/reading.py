@@ -10,7 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.tables.content import Content, Kind, Request, counted, listed, read_number
+from icvi_artmap.tables.content import (
+    MISSING,
+    Content,
+    Kind,
+    Request,
+    counted,
+    listed,
+    read_number,
+)
 from icvi_artmap.tables.source import ARFF, ROWS_OF_TEXT, Source, find_source
 
 #: A column in which at least this share of the values are numbers is no column of text: that the
@@ -19,6 +27,9 @@ MOSTLY_NUMBERS = 0.9
 
 #: A column that counts up by one in this many rows or more is taken for row numbers.
 COUNTING_ROWS = 10
+
+#: How the note on columns with a single value begins.
+CONSTANT = "Constant:"
 
 IDENTIFIERS = frozenset(
     ["id", "index", "key", "uuid", "guid", "row", "rowid", "unnamed: 0", "__index_level_0__"]
@@ -165,7 +176,110 @@ def column_names(source: str | os.PathLike[str], *, delimiter: str | None = None
     >>> column_names(path)
     ['width', 'length']
     """
+    return _names(find_source(source), delimiter)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Labels:
+    """Labels of samples, read from a file.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,)
+        Integers, floats or text.
+    names : list of str or None
+        What the samples are called in the file.
+    """
+
+    labels: NDArray[Any]
+    names: list[str] | None
+
+    def __repr__(self) -> str:
+        return f"<Labels: {len(self.labels)} rows>"
+
+
+def read_labels(
+    source: str | os.PathLike[str],
+    *,
+    label_columns: Sequence[str] = ("cluster", "label", "labels"),
+    name_columns: Sequence[str] = ("row",),
+) -> Labels:
+    """Read a column of labels, and the column that says of which samples they are.
+
+    Parameters
+    ----------
+    source : str or path
+        A table as for `read_table`, or a NPY file with a 1-D array.
+    label_columns : sequence of str
+        Names of the column of labels; the first that is there is it. If none is, and there is only
+        one column but for that of names, that is taken.
+    name_columns : sequence of str
+        The same for the column that names the samples; there need not be one.
+
+    Returns
+    -------
+    Labels
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from icvi_artmap.tables import read_labels
+    >>> path = Path(tempfile.mkdtemp()) / "clusters.csv"
+    >>> _ = path.write_text("row,cluster\\n1,b\\n2,a\\n")
+    >>> found = read_labels(path)
+    >>> found.labels.tolist(), found.names
+    (['b', 'a'], ['1', '2'])
+    """
     found = find_source(source)
+    if found.suffix in (".npy", ".npz"):
+        from icvi_artmap.tables.arrays import read_vector
+
+        vector = read_vector(found)
+        if vector is not None:
+            return Labels(_complete(vector, found), None)
+    columns = _names(found, None)
+    names = next((name for name in name_columns if name in columns), None)
+    rest = [name for name in columns if name != names]
+    label = next((name for name in label_columns if name in rest), None)
+    if label is None and len(rest) == 1:
+        label = rest[0]
+    if label is None:
+        raise ValueError(
+            f"{found.name} has no column {label_columns[0]!r}, nor is there only one column that "
+            f"could hold the labels. It has: {listed(columns)}."
+        )
+    content = _content(found, Request(None, label, names), None)
+    if not len(content.values):
+        raise ValueError(f"{found.name} has no rows.")
+    choice = content.choice
+    assert choice.label is not None
+    labels = _complete(_labels(content.as_given[choice.label]), found)
+    if choice.ident is None:
+        return Labels(labels, None)
+    return Labels(labels, [str(cell).strip() for cell in content.as_given[choice.ident]])
+
+
+def missing_labels(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which labels are missing: NaN, or a text that stands for no value."""
+    if labels.dtype.kind == "f":
+        return np.isnan(labels)
+    if labels.dtype.kind in "biu":
+        return np.zeros(len(labels), np.bool_)
+    return np.array([str(cell).strip().lower() in MISSING for cell in labels], np.bool_)
+
+
+def _complete(labels: NDArray[Any], source: Source) -> NDArray[Any]:
+    absent = np.flatnonzero(missing_labels(labels))
+    if len(absent):
+        raise ValueError(
+            f"{source.name} has {counted(len(absent), 'row')} without a label; first is row "
+            f"{absent[0] + 1}. Give every row a label."
+        )
+    return labels
+
+
+def _names(found: Source, delimiter: str | None) -> list[str]:
     if found.suffix == ARFF:
         from icvi_artmap.tables.arff import arff_names
 
@@ -222,7 +336,7 @@ def _table(content: Content, source: Source, missing: str) -> Table:
         _remark_labels(X, used, choice.label, notes)
     constant = [name for name, column in zip(used, X.T, strict=True) if _is_constant(column)]
     if constant and len(X) > 1:
-        notes.append(f"Constant, which makes no difference to clusters: {_columns_of(constant)}.")
+        notes.append(f"{CONSTANT} {_columns_of(constant)}.")
 
     labels = content.labels
     if choice.label is not None:

@@ -58,19 +58,9 @@ def write_table(path: str | os.PathLike[str], columns: Mapping[str, ArrayLike]) 
     if path == STANDARD_OUTPUT:
         _write_csv(sys.stdout, arrays, ",")
         return
+    check_target(path, arrays)
     path = Path(path)
     suffix, compressed = split_suffix(path)
-    if suffix not in SUFFIXES or (compressed and suffix not in TEXT):
-        raise ValueError(
-            f"{str(path)!r} has no suffix of a known format. Known: {', '.join(SUFFIXES)}, and "
-            f"{', '.join(TEXT)} followed by .gz."
-        )
-    if path.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} is a folder; the name of a file is wanted.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {str(path.parent)!r}: make it first.")
-    if suffix == ".npy":
-        _refuse_text(arrays, path)
     with replaced(path) as temporary:
         if suffix == ".parquet":
             _write_parquet(temporary, arrays)
@@ -85,6 +75,45 @@ def write_table(path: str | os.PathLike[str], columns: Mapping[str, ArrayLike]) 
                     _write_arff(text, arrays)
                 else:
                     _write_csv(text, arrays, "\t" if suffix == ".tsv" else ",")
+
+
+def check_target(path: str | os.PathLike[str], columns: Mapping[str, ArrayLike]) -> None:
+    """Refuse a path to which `write_table` could not write such columns, before anything is done.
+
+    Parameters
+    ----------
+    path : str or path
+        As for `write_table`.
+    columns : mapping of str to array-like
+        Columns of the same names and types; their length does not matter.
+
+    Examples
+    --------
+    >>> from icvi_artmap.tables import check_target
+    >>> check_target("clusters.xyz", {"cluster": [0]})
+    Traceback (most recent call last):
+        ...
+    ValueError: 'clusters.xyz' has no suffix of a known format. Known: .csv, ...
+    """
+    if path == STANDARD_OUTPUT:
+        return
+    path = Path(path)
+    suffix, compressed = split_suffix(path)
+    if suffix not in SUFFIXES or (compressed and suffix not in TEXT):
+        raise ValueError(
+            f"{str(path)!r} has no suffix of a known format. Known: {', '.join(SUFFIXES)}, and "
+            f"{', '.join(TEXT)} followed by .gz."
+        )
+    if path.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} is a folder; the name of a file is wanted.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {str(path.parent)!r}: make it first.")
+    if suffix == ".npy":
+        _refuse_text(_arrays(columns), path)
+    if suffix == ".parquet":
+        from icvi_artmap.tables.parquet import import_pyarrow
+
+        import_pyarrow()
 
 
 def _arrays(columns: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:

@@ -1,0 +1,5 @@
+"""``python -m icvi_artmap`` is the command ``icvi-artmap``."""
+
+from icvi_artmap.cli import main
+
+main()

@@ -1,0 +1,339 @@
+"""What the commands share: options, what they read, and where they may write."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+import typer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from icvi_artmap.tables import Table
+
+STANDARD_STREAM = "-"
+SEEDS = 2**32 - 1
+MODEL_SUFFIXES = (".icvi",)
+REPORT_SUFFIXES = (".html", ".htm")
+PICTURE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
+
+
+class IndexName(StrEnum):
+    """The built-in indices, by name, so that help and completion need not import them."""
+
+    NI = "NI"
+    CH = "CH"
+    WB = "WB"
+    XB = "XB"
+    DB = "DB"
+    PBM = "PBM"
+
+
+class Missing(StrEnum):
+    refuse = "refuse"
+    drop = "drop"
+    mean = "mean"
+
+
+DataArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A table: CSV, TSV, ARFF (also .gz), Parquet, NPY, NPZ; - is CSV on standard input.",
+        show_default=False,
+    ),
+]
+ModelArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL", help="A model that fit --model has written.", show_default=False
+    ),
+]
+IndexOption = Annotated[
+    IndexName,
+    typer.Option(
+        "--index",
+        "-i",
+        case_sensitive=False,
+        help="The validity index that decides. NI: clusters of any size and direction; "
+        "CH, WB: round ones of similar width; XB, DB, PBM: see the documentation.",
+    ),
+]
+NumberOption = Annotated[
+    int,
+    typer.Option(
+        "-k", "--clusters", min=2, metavar="N", help="The number of clusters.", show_default=False
+    ),
+]
+ColumnsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        "-c",
+        metavar="NAMES",
+        help="Columns to use, with commas between; x* is every column that begins with x. "
+        "Default: all of numbers, but not row numbers and identifiers.",
+        show_default=False,
+    ),
+]
+LabelColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="A column of known groups, only to compare with.", show_default=False
+    ),
+]
+IdColumnOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="A column that names the rows.", show_default=False),
+]
+MissingOption = Annotated[
+    Missing,
+    typer.Option(
+        help="Rows with missing values: an error, left out, or filled with the column's mean."
+    ),
+]
+SeedOption = Annotated[
+    int, typer.Option(min=0, max=SEEDS, metavar="N", help="The same seed gives the same result.")
+]
+RefineOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--refine/--no-refine",
+        help="Improve the partition by splits and merges at the end. Default: where it helps.",
+        show_default=False,
+    ),
+]
+JobsOption = Annotated[
+    int,
+    typer.Option(
+        "--jobs", "-j", min=-1, metavar="N", help="Runs at a time; -1: one for every processor."
+    ),
+]
+LabelsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the cluster of every row: .csv, .tsv, .arff, .parquet, .npz, .npy; "
+        "- is CSV on standard output.",
+        show_default=False,
+    ),
+]
+SaveOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model", "-m", metavar="FILE", help="Keep the model (.icvi).", show_default=False
+    ),
+]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing but errors (and data asked for).")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for scripts.")]
+
+
+def parse_clusters(text: str) -> int | range | Literal["auto"]:
+    """The number of clusters as typed: "3", "auto" or "2:20", both ends included."""
+    plain = text.strip().lower()
+    if plain == "auto":
+        return "auto"
+    ends = plain.split(":")
+    if len(ends) > 2 or not all(end.isdecimal() for end in ends):
+        raise wrong("-k", f"{text!r} is neither a number, nor auto, nor a range like 2:20.")
+    numbers = [int(end) for end in ends]
+    if numbers[0] < 2:
+        raise wrong("-k", f"{text!r}: there must be at least 2 clusters.")
+    if len(numbers) == 1:
+        return numbers[0]
+    if numbers[1] <= numbers[0]:
+        raise wrong("-k", f"{text!r}: a range rises, as 2:20 does.")
+    return range(numbers[0], numbers[1] + 1)
+
+
+def parse_names(given: Sequence[str] | None) -> list[str] | None:
+    """Names separated by commas; one that has a comma in it stands in double quotes."""
+    if not given:
+        return None
+    names = [
+        name.strip() for row in csv.reader(given, skipinitialspace=True) for name in row if name
+    ]
+    if not all(names) or not names:
+        raise wrong("--columns", "there is an empty name.")
+    return names
+
+
+def wrong(option: str, text: str) -> typer.BadParameter:
+    return typer.BadParameter(text, param_hint=option)
+
+
+def check_jobs(jobs: int) -> int:
+    if jobs == 0:
+        raise wrong("--jobs", "0 runs at a time is none; use 1 or more, or -1.")
+    return jobs
+
+
+class Target(NamedTuple):
+    """A file to be written."""
+
+    option: str
+    path: str | None
+    suffixes: tuple[str, ...] | None  #: None: a table, whose suffixes are known elsewhere
+
+
+def check_targets(
+    targets: Sequence[Target],
+    sources: Sequence[str | None],
+    columns: Mapping[str, Sequence[Any]] | None = None,
+) -> None:
+    """Refuse paths that could not be written, or would replace an input or each other.
+
+    ``columns``: what the table is going to hold.
+    """
+    from icvi_artmap.tables import check_target
+
+    if sum(source == STANDARD_STREAM for source in sources) > 1:
+        raise ValueError("Standard input (-) can be read only once. Give one of them as a file.")
+    taken: dict[str, str] = {}
+    for source in sources:
+        if source is not None and source != STANDARD_STREAM:
+            taken[os.path.realpath(source)] = "the input"
+    for option, given, suffixes in targets:
+        if given is None:
+            continue
+        if not given:
+            raise wrong(option, "the name of a file is wanted, got nothing.")
+        if suffixes is None:
+            check_target(given, columns or {})
+            if given == STANDARD_STREAM:
+                continue
+        path = Path(given)
+        if path.is_dir():
+            raise wrong(option, f"{given!r} is a folder; the name of a file is wanted.")
+        if suffixes is not None and path.suffix.lower() not in suffixes:
+            raise wrong(option, f"{given!r} must end in {' or '.join(suffixes)}.")
+        if not path.parent.is_dir():
+            raise wrong(option, f"there is no folder {str(path.parent)!r}: make it first.")
+        if not os.access(path.parent, os.W_OK):
+            raise wrong(option, f"nothing can be written to the folder {str(path.parent)!r}.")
+        real = os.path.realpath(given)
+        for other, what in taken.items():
+            if real == other or _same_file(real, other):
+                raise wrong(option, f"{given!r} is {what}, which would be overwritten.")
+        taken[real] = f"also the file of {option}"
+
+
+def _same_file(a: str, b: str) -> bool:
+    return os.path.exists(a) and os.path.exists(b) and os.path.samefile(a, b)
+
+
+def check_model_file(path: str) -> None:
+    """Say that there is no such file before anything large is imported."""
+    if path == STANDARD_STREAM:
+        raise ValueError("A model cannot be read from standard input. Give the path of its file.")
+    if Path(path).is_dir():
+        raise IsADirectoryError(f"{path!r} is a folder; the file of a model is wanted.")
+    if not Path(path).exists():
+        raise FileNotFoundError(f"There is no file {path!r}.")
+
+
+def read_data(
+    data: str,
+    columns: Sequence[str] | None,
+    label_column: str | None,
+    id_column: str | None,
+    missing: Missing,
+) -> Table:
+    """A table without its constant columns, which tell nothing but count as features for NI."""
+    from icvi_artmap.tables import read_table
+
+    table = read_table(
+        data,
+        columns=columns,
+        label_column=label_column,
+        id_column=id_column,
+        missing=missing.value,
+    )
+    return without_constant(table, name_of(data))
+
+
+def without_constant(table: Table, name: str) -> Table:
+    from dataclasses import replace
+
+    import numpy as np
+
+    from icvi_artmap.tables.content import listed
+    from icvi_artmap.tables.reading import CONSTANT
+
+    varied = np.not_equal(table.X, table.X[0]).any(axis=0)
+    if varied.all() or len(table) == 1:
+        return table
+    if not varied.any():
+        raise ValueError(f"All rows of {name!r} are the same: there are no clusters to find.")
+    constant = [column for column, varies in zip(table.columns, varied, strict=True) if not varies]
+    notes = [note for note in table.notes if not note.startswith(CONSTANT)]
+    word = "column" if len(constant) == 1 else "columns"
+    return replace(
+        table,
+        X=np.ascontiguousarray(table.X[:, varied]),
+        columns=tuple(column for column in table.columns if column not in constant),
+        notes=(*notes, f"Constant, left out: {word} {listed(constant)}."),
+    )
+
+
+def name_of(data: str) -> str:
+    return "standard input" if data == STANDARD_STREAM else Path(data).name
+
+
+def sample_names(table: Table) -> list[str]:
+    """What the rows are called: by their column of names, or by their numbers from 1."""
+    return table.ids if table.ids is not None else [str(row + 1) for row in table.rows]
+
+
+def label_columns(table: Table, id_column: str | None, labels: NDArray[Any]) -> dict[str, Any]:
+    """What a file of labels holds."""
+    if table.ids is None:
+        return {"row": table.rows + 1, "cluster": labels}
+    assert id_column is not None
+    return {named_ids(id_column): table.ids, "cluster": labels}
+
+
+def named_ids(id_column: str) -> str:
+    return "id" if id_column == "cluster" else id_column
+
+
+def expected_columns(id_column: str | None) -> dict[str, Sequence[Any]]:
+    """Names and types of what `label_columns` will return."""
+    names: dict[str, Sequence[Any]] = (
+        {"row": [1]} if id_column is None else {named_ids(id_column): ["a"]}
+    )
+    return {**names, "cluster": [0]}
+
+
+def known_groups(table: Table) -> NDArray[Any] | None:
+    """The column of known groups, None in the place of missing ones."""
+
+    from icvi_artmap.tables.reading import missing_labels
+
+    if table.labels is None:
+        return None
+    absent = missing_labels(table.labels)
+    if absent.all():
+        raise ValueError("The column of known groups has no values. Leave out --label-column.")
+    groups = table.labels.astype(object)
+    groups[absent] = None
+    return groups
+
+
+def agreement(groups: NDArray[Any] | None, labels: NDArray[Any]) -> float | None:
+    """Adjusted Rand index, of the rows whose group is known."""
+    if groups is None:
+        return None
+    from sklearn.metrics import adjusted_rand_score
+
+    known = [group is not None for group in groups]
+    return float(adjusted_rand_score(groups[known].astype(str), labels[known]))

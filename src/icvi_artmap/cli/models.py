@@ -1,0 +1,41 @@
+"""Models from files, and the data that fit them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from icvi_artmap.cli.common import Missing, name_of
+from icvi_artmap.tables import Table, read_table
+from icvi_artmap.tables.reading import CONSTANT
+
+
+def load_model(path: str) -> tuple[Any, list[str] | None]:
+    """A model of any class, and the names of its columns, if it knows them.
+
+    They are taken from the model: rows come as arrays, whose columns are in the order of the names
+    already, and scikit-learn would warn that arrays have no names.
+    """
+    from icvi_artmap.persistence import load
+
+    model = load(path)
+    if not hasattr(model, "feature_names_in_"):
+        return model, None
+    names = [str(name) for name in model.feature_names_in_]
+    del model.feature_names_in_
+    return model, names
+
+
+def read_for(
+    model: Any, names: list[str] | None, data: str, id_column: str | None, missing: Missing
+) -> Table:
+    """The columns that the model knows, in its order."""
+    table = read_table(data, columns=names, id_column=id_column, missing=missing.value)
+    if table.X.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"The model knows no names of columns and was fitted on {model.n_features_in_} of "
+            f"them, but {name_of(data)!r} has {table.X.shape[1]} columns of numbers."
+        )
+    # That a column is constant in new rows says nothing.
+    notes = tuple(note for note in table.notes if not note.startswith(CONSTANT))
+    return replace(table, notes=notes)

@@ -1,0 +1,223 @@
+"""What a command prints: results on standard output, notes and progress on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from icvi_artmap.callbacks import Watch
+
+#: Characters in a line if nobody says how wide the terminal is.
+WIDTH = 100
+
+
+class Output:
+    """Where the things that a command has to say go.
+
+    Parameters
+    ----------
+    quiet : print nothing
+    as_json : print one JSON object on standard output and nothing else
+    data : the file that the data go to; "-" makes standard output theirs alone
+    """
+
+    def __init__(self, quiet: bool, as_json: bool = False, data: str | None = None) -> None:
+        self.as_json = as_json
+        self.silent = quiet or as_json
+        self._quiet = quiet
+        self._for_data = data == "-"
+        if quiet:
+            os.environ["ICVI_ARTMAP_QUIET"] = "1"  # nor does the compiler say that it is at work
+        if self._for_data and as_json:
+            raise ValueError(
+                "--json and -o - both write to standard output. Give -o the name of a file."
+            )
+
+    def notes(self, notes: Sequence[str]) -> None:
+        """Remarks on the data and on what was done, to standard error."""
+        if not self.silent:
+            for note in notes:
+                print(f"note: {note}", file=sys.stderr)
+
+    def result(self, facts: Mapping[str, Any], show: Callable[[Console], None]) -> None:
+        """The result: ``facts`` as JSON, or whatever ``show`` prints."""
+        if self.as_json:
+            import json
+
+            print(json.dumps(_plain(facts), ensure_ascii=False, allow_nan=False))
+        elif not self.silent:
+            show(console(to_stderr=self._for_data))
+
+    @contextmanager
+    def progress(self, text: str, total: int | None = None) -> Iterator[Bar]:
+        """A bar with the time left, if standard error is a terminal."""
+        if self._quiet or sys.stderr is None or not sys.stderr.isatty():
+            yield Bar()
+            return
+        from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
+        from rich.text import Text
+
+        class TimeLeft(ProgressColumn):
+            max_refresh = 0.5
+
+            def render(self, task: Any) -> Text:
+                left = task.time_remaining
+                return Text("" if left is None else f"about {_duration(left)} left")
+
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=30),
+            TimeElapsedColumn(),
+            TimeLeft(),
+        )
+        with Progress(*columns, console=console(to_stderr=True), transient=True) as shown:
+            task = shown.add_task(text, total=total)
+            yield Bar(lambda **changes: shown.update(task, **changes))
+
+
+class Bar:
+    """A progress bar, or none."""
+
+    def __init__(self, update: Callable[..., None] | None = None) -> None:
+        self._update = update
+
+    def say(self, text: str) -> None:
+        self._change(description=text)
+
+    def step(self) -> None:
+        self._change(advance=1)
+
+    def reach(self, done: int, total: int | None) -> None:
+        self._change(completed=done, total=total)
+
+    def _change(self, **changes: Any) -> None:
+        if self._update is not None:
+            self._update(**changes)
+
+
+def watch_fit(bar: Bar) -> Watch:
+    """Shows on the bar what a fit is doing."""
+    from icvi_artmap.callbacks import Watch
+
+    class Shown(Watch):
+        def __init__(self) -> None:
+            self._open: list[str] = []
+            self._runs, self._run, self._steps, self._step, self._k = 1, 0, 1, 0, 0
+
+        def begin(self, task: str, n_subtasks: int | None = 0) -> None:
+            self._open.append(task)
+            if task == "fit":
+                self._runs = n_subtasks or 1
+            elif task == "choose":
+                self._runs = 1
+                bar.reach(0, n_subtasks)
+            elif task == "partition":
+                self._k += 1
+                bar.say(f"choosing k: {self._k}")
+            elif task == "run":
+                self._steps, self._step = n_subtasks or 1, 0
+                bar.reach(self._run * self._steps, self._runs * self._steps)
+            elif task == "epoch":
+                run = f"run {self._run + 1} of {self._runs}, " if self._runs > 1 else ""
+                bar.say(f"{run}epoch {self._step + 1} of at most {self._steps}")
+            elif task == "refine":
+                bar.say("refining")
+
+        def end(self, attributes: Any = None) -> bool:
+            task = self._open.pop()
+            if task == "partition":
+                bar.step()
+            elif task == "epoch":
+                self._step += 1
+                bar.step()
+            elif task == "run":
+                self._run += 1
+                bar.reach(self._run * self._steps, self._runs * self._steps)
+            return False
+
+    return Shown()
+
+
+@contextmanager
+def warnings_as_notes(notes: list[str]) -> Iterator[None]:
+    """What the library warns of, each once, as notes; what is meant for programmers is left out."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", category)
+        yield
+    for warning in caught:
+        text = " ".join(str(warning.message).split())
+        if text not in notes:
+            notes.append(text)
+
+
+def console(to_stderr: bool = False) -> Console:
+    """A rich console that prints text as it is: names of columns may look like anything."""
+    from rich.console import Console
+
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    stream = sys.stderr if to_stderr else sys.stdout
+    known = "COLUMNS" in os.environ or (stream is not None and stream.isatty())
+    return Plain(
+        stderr=to_stderr,
+        width=None if known else WIDTH,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        soft_wrap=False,
+    )
+
+
+def columns(*heads: str | tuple[str, str]) -> Table:
+    """A table with these columns; ("left", head) or ("right", head) says how they are set."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for head in heads:
+        justify, text = ("right", head) if isinstance(head, str) else head
+        table.add_column(text, justify=justify)  # type: ignore[arg-type]
+    return table
+
+
+def arrow(direction: int) -> str:
+    """↑: greater is better, ↓: smaller is better."""
+    return "↑" if direction > 0 else "↓"
+
+
+def _duration(seconds: float) -> str:
+    minutes, left = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {left} s" if minutes else f"{left} s"
+
+
+def seconds(began: float) -> float:
+    return time.perf_counter() - began
+
+
+def _plain(value: Any) -> Any:
+    """For JSON: arrays as lists, and null for what is no number."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return None
+    return value

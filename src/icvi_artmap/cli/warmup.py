@@ -1,0 +1,73 @@
+"""``icvi-artmap warmup``: compile now what would be compiled when first used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from icvi_artmap.cli.common import IndexName, JsonOption, QuietOption
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def warmup(
+    index: Annotated[
+        list[IndexName] | None,
+        typer.Argument(case_sensitive=False, help="Indices; all by default.", show_default=False),
+    ] = None,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compile what later commands would wait for.
+
+    It takes about ten seconds for every index, and no time if they are compiled already.
+    """
+    import time
+
+    from icvi_artmap.cli.output import Output, columns, seconds
+
+    out = Output(quiet, as_json)
+    wanted = list(dict.fromkeys(index or list(IndexName)))
+    took = {}
+    with out.progress("loading", len(wanted)) as bar:
+        from icvi_artmap._jit import cache_directory
+
+        for name in wanted:
+            bar.say(f"compiling {name.value}")
+            began = time.perf_counter()
+            use(name.value)
+            took[name.value] = seconds(began)
+            bar.step()
+
+    def show(console: Console) -> None:
+        shown = columns(("left", "index"), "seconds")
+        for name, time_taken in took.items():
+            shown.add_row(name, f"{time_taken:.1f}")
+        console.print(shown)
+        console.print(f"\nCompiled code is kept in {cache_directory()}", soft_wrap=True)
+
+    out.result({"seconds": took, "compiled_code": cache_directory()}, show)
+
+
+def use(index: str) -> None:
+    """Do on a small table all that the commands do with an index."""
+    import warnings
+
+    from icvi_artmap import explain
+    from icvi_artmap.art_estimators import FuzzyART
+    from icvi_artmap.datasets import make_gaussian_clusters
+    from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.prediction import index_value
+
+    X, _ = make_gaussian_clusters(3, 2, n_samples=90, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = ICVIARTMAP(range(2, 4), index=index, refine=True, random_state=0).fit(X)
+        model.predict(X)
+        explain(model, X[:1])
+        explain(model, X[:1], samples=[0])
+        ICVIARTMAP(3, index=index, rho_a=0.5, rho_ab=0.5, random_state=0).fit(X)
+        index_value(X, model.labels_, index)
+        FuzzyART(0.5).fit(X)
