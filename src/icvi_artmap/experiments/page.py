@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from icvi_artmap.experiments import paper, protocol
-from icvi_artmap.experiments.tables import MARKS, OWN, REFINED, TEN_STARTS, Cell, ResultTable
+from icvi_artmap.experiments.tables import MARKS, OWN, REFINED, Cell, ResultTable
 
 TITLES = {
     "datasets": "The data sets",
@@ -102,18 +102,17 @@ def _reading(table: ResultTable) -> list[str]:
     if counts:
         lines.append("Agreement. " + "; ".join(counts) + ".")
     ends = [
-        cell
+        abs(cell.ours - cell.other_end)
         for column in ("VAT+FA", "VAT+DVFA")
-        for cell in compared.get(column, [])
-        if cell.mark in "=⇄"
+        for cell in table.values(column)
+        if cell.ours is not None and cell.other_end is not None
     ]
     if ends:
-        total = sum(len(compared.get(column, [])) for column in ("VAT+FA", "VAT+DVFA"))
         lines.append(
-            f"VAT begins at one of the two samples that are farthest apart; the order of the "
-            f"samples decides at which. {len(ends)} of {total} printed values of VAT+FA and "
-            f"VAT+DVFA come out to four decimals at one of its two ends, "
-            f"{sum(cell.mark == '=' for cell in ends)} of them at the end of our order."
+            "VAT begins at one of the two samples that are farthest apart, here at the one that "
+            f"comes later in the shuffled order. The other one changes the ARI by up to "
+            f"{max(ends):.4f}: the printed values of VAT+FA and VAT+DVFA belong to one order of "
+            "the samples."
         )
     if table.ranks:
         best = min(table.ranks, key=lambda column: table.ranks[column].ours or 0.0)
@@ -125,21 +124,20 @@ def _reading(table: ResultTable) -> list[str]:
                 else ""
             )
         )
-    for column in OWN:
-        cells = table.values(column)
-        if column in table.columns and cells:
-            lowest = min(cell.ours or 0.0 for cell in cells)
-            lines.append(
-                f"{_OF_OUR_OWN[column]} Mean {table.mean(column).ours:.4f}, least {lowest:.4f}."
-            )
+    means = [
+        f"{column} {table.mean(column).ours:.4f} (least {min(c.ours or 0.0 for c in cells):.4f})"
+        for column in OWN
+        if (cells := table.values(column))
+    ]
+    if means:
+        lines.append(
+            f"Columns of our own, which take no part in the ranks. {REFINED}: the defaults of this "
+            "library without a grid, the best of several starts by the index alone. The others: "
+            "the same grid from several k-means starts in place of one. Means: "
+            + "; ".join(means)
+            + "."
+        )
     return lines
-
-
-_OF_OUR_OWN = {
-    TEN_STARTS: f"{TEN_STARTS}: the same grid from {protocol.STARTS} k-means starts, not one.",
-    REFINED: f"{REFINED}: the defaults of this library, no grid, the best of several "
-    "starts by the index alone.",
-}
 
 
 def _difference(cell: Cell) -> float:

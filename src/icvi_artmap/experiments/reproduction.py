@@ -245,9 +245,10 @@ def _introduction(request: Request) -> list[str]:
         "centres are the start of GMM and of all variants; non-ART methods get standardised data; "
         "what has parameters is run on the paper's grid, and the largest ARI is reported, or for "
         "the tables of chosen vigilances the ARI of the fit with the best index value.",
-        "Why values differ: the paper's shuffle and k-means start are not known, and with 20 or 40 "
-        "clusters k-means ends differently from every start; GMM and all variants follow it. The "
-        "deterministic methods have neither.",
+        "Why values differ: the paper's k-means start is not known. With 20 or 40 clusters k-means "
+        "ends differently from every start, and GMM and all variants follow it; a variant's best "
+        "ARI over its grid, which is chosen by the truth, depends on it most. The linkages and "
+        "VAT with fuzzy ART have no start.",
     ]
     if request.quick:
         lines.append("A quick run: few sets and thinned grids, so most values are lower.")

@@ -10,12 +10,14 @@ import numpy as np
 from icvi_artmap.experiments import paper, protocol
 from icvi_artmap.experiments.ledger import Ledger
 from icvi_artmap.experiments.ranks import DECIMALS, average_ranks
+from icvi_artmap.indices.registry import get_index
 
 #: Nearer than this to the printed value is as near as another start or order of samples may be.
 NEAR = 0.01
 #: Columns of our own. They take no part in the ranks.
-TEN_STARTS, REFINED = f"iNI, {protocol.STARTS} starts", "iNI refined"
-OWN = (TEN_STARTS, REFINED)
+MORE_STARTS = {index: f"i{index}, {n} starts" for index, n in protocol.STARTS.items()}
+REFINED = "iNI refined"
+OWN = (REFINED, *MORE_STARTS.values())
 
 
 #: What stands between our value and the printed one.
@@ -126,7 +128,7 @@ def _printed(tuned: bool, real: bool) -> paper.Printed:
 def _values(ledger: Ledger, one: str, which: str, variants: tuple[str, ...]) -> dict[str, float]:
     """ARI by column of all jobs on a set that are done."""
     values: dict[str, float] = {}
-    starts = []
+    starts: dict[str, list[tuple[float, dict[str, float]]]] = {}
     for (name, job), outcome in ledger.outcomes.items():
         if name != one:
             continue
@@ -136,12 +138,13 @@ def _values(ledger: Ledger, one: str, which: str, variants: tuple[str, ...]) -> 
             continue
         if start == ["0"] and f"i{index}" in variants:
             values[f"i{index}"] = outcome["values"][which]
-        if index == "NI":
-            starts.append((outcome["index_value"], outcome["values"]))
-    if len(starts) == protocol.STARTS:
-        # NI: smaller is better. Of all starts the best by the index, or by ARI.
-        best = min(starts, key=lambda pair: pair[0])[1]["tuned"]
-        values[TEN_STARTS] = best if which == "tuned" else max(v["best"] for _, v in starts)
+        score = get_index(index).direction * outcome["index_value"]
+        starts.setdefault(index, []).append((score, outcome["values"]))
+    for index, found in starts.items():
+        if len(found) == protocol.STARTS[index]:
+            by_index = max(found, key=lambda pair: pair[0])[1]["tuned"]
+            by_ari = max(there["best"] for _, there in found)
+            values[MORE_STARTS[index]] = by_index if which == "tuned" else by_ari
     return values
 
 
@@ -153,8 +156,8 @@ def _seconds(ledger: Ledger, one: str) -> dict[str, float]:
             continue
         index, *start = job.split()
         columns = [f"i{index}"] if index in paper.INDICES else list(outcome["values"])
-        if index == "NI" and start != ["0"]:
-            columns = [TEN_STARTS]
+        if index in paper.INDICES and start != ["0"]:
+            columns = [MORE_STARTS[index]]
         for column in columns:
             seconds[column] = seconds.get(column, 0.0) + outcome["seconds"] / len(columns)
     return seconds
