@@ -42,7 +42,8 @@ venv: $(VENV)/installed-dev ## create .venv with everything for development
 
 .PHONY: demo
 demo: $(VENV)/installed-demo ## cluster a hard data set, print a table, write build/demo.png
-	$(BIN)/python examples/demo.py
+	@mkdir -p build
+	$(BIN)/icvi-artmap demo --output build/demo.png
 
 .PHONY: test
 test: lint ## all checks and the whole test suite

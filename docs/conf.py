@@ -80,16 +80,6 @@ html_sidebars: dict[str, list[str]] = {
     )
 }
 
-#: Pages of the toctrees that need not be there; every other page that is missing is an error.
-OPTIONAL = ("command_line", "models", "report", "reproduction")
-
-
-def leave_out_absent(app: Any, docname: str, source: list[str]) -> None:
-    """Take optional pages that are not there out of the toctrees."""
-    for name in OPTIONAL:
-        if docname in ("guide", "index") and not (HERE / f"{name}.md").exists():
-            source[0] = source[0].replace(f"\n   {name}\n", "\n")
-
 
 def compile_something() -> None:
     """The line that tells of compiling comes once for a process: here, not among the examples.
@@ -107,7 +97,6 @@ def compile_something() -> None:
 def setup(app: Any) -> None:
     compile_something()
     public_names.write(HERE / "api" / "index.rst")
-    app.connect("source-read", leave_out_absent)
     app.connect("autodoc-skip-member", docstrings.skip_routing)
     # After numpydoc, which has the usual priority, 500.
     app.connect("autodoc-process-docstring", docstrings.escape_names, priority=600)
