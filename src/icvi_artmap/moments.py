@@ -19,12 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._jit import inline, jit
-from icvi_artmap.scaling import Data, blocks, one_thread, standardised_row
+from icvi_artmap.scaling import Data, standardised_row
 
 #: A compactness may have lost this part of itself before it is computed anew.
 DRIFT_LIMIT = 1e-10
-#: From this number of features on, and of samples in a cluster, products of matrices are faster.
-PRODUCTS_FROM, PRODUCTS_SIZE = 16, 64
 #: Relative rounding of one update.
 UPDATE_LOSS = 2.3e-16
 
@@ -223,34 +221,7 @@ def from_labels(m: Moments, data: Data, labels: NDArray[np.int64], only: int = -
     Samples with a negative label are left out. ``only``: the one cluster to compute, or -1 for all
     ``size[0]`` of them.
     """
-    k = int(m.size[0])
-    if m.scatter.shape[1] < PRODUCTS_FROM or len(labels) < k * PRODUCTS_SIZE:
-        sum_samples(m, data, labels, only, np.empty(m.mean.shape[1]))
-        return
-    with one_thread():
-        if only >= 0:
-            _sum_by_products(m, only, data, np.flatnonzero(labels == only))
-            return
-        order = np.argsort(labels, kind="stable")
-        bounds = np.searchsorted(labels, np.arange(k + 1), sorter=order)
-        for i in range(k):
-            _sum_by_products(m, i, data, order[bounds[i] : bounds[i + 1]])
-
-
-def _sum_by_products(m: Moments, i: int, data: Data, samples: NDArray[np.int64]) -> None:
-    """What :func:`sum_samples` does for cluster i, whose samples are given."""
-    for array in m[1:]:
-        array[i] = 0
-    parts = [samples[rows] for rows in blocks(len(samples))]
-    m.n[i] = len(samples)
-    for part in parts:
-        m.mean[i] += data.standardised(part).sum(axis=0)
-    m.mean[i] /= max(len(samples), 1)
-    if len(samples) > 1:
-        for part in parts:
-            apart = data.standardised(part) - m.mean[i]
-            m.scatter[i] += np.triu(apart.T @ apart)
-        m.compactness[i] = np.trace(m.scatter[i])
+    sum_samples(m, data, labels, only, np.empty(m.mean.shape[1]))
 
 
 @jit
