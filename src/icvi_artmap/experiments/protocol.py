@@ -13,18 +13,21 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import NDArray
-from sklearn.cluster import AgglomerativeClustering, SpectralClustering
-from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.manifold import spectral_embedding
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.mixture import GaussianMixture
 
 from icvi_artmap.art_estimators import DualVigilanceFuzzyART, FuzzyART
 from icvi_artmap.datasets import load_paper_set
 from icvi_artmap.estimator import ICVIARTMAP
 from icvi_artmap.experiments import paper
+from icvi_artmap.experiments.kmeans import kmeans
 from icvi_artmap.fitting import Vigilances
 from icvi_artmap.indices.registry import get_index
-from icvi_artmap.initialise import kmeans_centres
 from icvi_artmap.ordering import vat
 from icvi_artmap.scaling import learn_scaling, one_thread, standardised_table
 
@@ -60,9 +63,14 @@ class Problem(NamedTuple):
     def standardised(self) -> NDArray[np.float64]:
         return standardised_table(self.X, learn_scaling(self.X))
 
+    def kmeans(self, seed: int) -> KMeans:
+        """k-means on the standardised data, whose centres are the start of GMM and the variants."""
+        return kmeans(self.standardised, self.k, KMEANS_TRIALS, RandomState(seed), TOL)
+
     def centres(self, seed: int) -> NDArray[np.float64]:
-        """The k-means start that all methods share, in the units of the data."""
-        return kmeans_centres(self.X, learn_scaling(self.X), self.k, KMEANS_TRIALS, seed)
+        """Its centres in the units of the data."""
+        scaling = learn_scaling(self.X)
+        return scaling.standardise_inverse(self.kmeans(seed).cluster_centers_)
 
     def ari(self, labels: NDArray[np.integer]) -> float:
         return float(adjusted_rand_score(self.y, labels))
@@ -90,7 +98,7 @@ def load(name: str, folder: str | None, seed: int, quick: bool) -> Problem:
     X, y = bunch.data, bunch.target
     if projection(name):
         X = _principal(X, 20 if name == "olivetti" else 10)
-    order = np.random.RandomState(seed).permutation(len(X))
+    order = RandomState(seed).permutation(len(X))
     return Problem(name, np.ascontiguousarray(X[order], np.float64), y[order], seed, quick)
 
 
@@ -225,20 +233,24 @@ def _epochs_until_no_new_category(
 
 def centroids(problem: Problem) -> Outcome:
     """k-means, the best of ten runs, and a Gaussian mixture that begins at its means."""
-    table, scaling = problem.standardised, learn_scaling(problem.X)
-    centres = scaling.standardise(problem.centres(problem.seed))
+    found = problem.kmeans(problem.seed)
+    table, regular = problem.standardised, 10 ** (-12 / problem.X.shape[1])
+    # Weights and covariances to begin with are those of a k-means run of the mixture's own.
+    own = kmeans(table, problem.k, 1, RandomState(problem.seed)).labels_
+    parts = [table[own == i] for i in range(problem.k)]
+    covariances = [np.cov(part.T, bias=True) + regular * np.eye(table.shape[1]) for part in parts]
     mixture = GaussianMixture(
         problem.k,
-        means_init=centres,
-        reg_covar=10 ** (-12 / table.shape[1]),
+        weights_init=[len(part) / len(table) for part in parts],
+        means_init=found.cluster_centers_,
+        precisions_init=np.linalg.inv(covariances),
+        reg_covar=regular,
         tol=TOL,
         max_iter=MAX_ITER,
-        random_state=problem.seed,
     )
-    nearest = pairwise_distances_argmin(table, centres)
     return {
         "values": {
-            "kmeans": problem.ari(nearest),
+            "kmeans": problem.ari(found.labels_),
             "GMM": problem.ari(mixture.fit_predict(table)),
         }
     }
@@ -249,10 +261,14 @@ def spectral(problem: Problem) -> Outcome:
     table, best = problem.standardised, {"SC": -np.inf}
     outcome: Outcome = {"values": best, "at": {}}
     for gamma in problem.thinned(paper.GAMMA, 25, 25):
-        model = SpectralClustering(
-            problem.k, gamma=gamma, n_init=KMEANS_TRIALS, random_state=problem.seed
+        random_state = RandomState(problem.seed)
+        embedded = spectral_embedding(
+            rbf_kernel(table, gamma=gamma),
+            n_components=problem.k,
+            random_state=random_state,
+            drop_first=False,
         )
-        ari = problem.ari(model.fit_predict(table))
+        ari = problem.ari(kmeans(embedded, problem.k, KMEANS_TRIALS, random_state).labels_)
         if ari > best["SC"]:
             best["SC"], outcome["at"]["SC"] = ari, {"gamma": gamma}
     return outcome
