@@ -476,12 +476,12 @@ def test_a_second_fit_forgets_the_first(X: np.ndarray) -> None:
 
 
 def test_verbose(X: np.ndarray, capsys: pytest.CaptureFixture) -> None:
-    fitted = model(verbose=1, **BUSY).fit(X)
+    fitted = model(verbose=True, **BUSY).fit(X)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == fitted.n_iter_
     assert lines[0].startswith("ICVIARTMAP: epoch 1: CH = ")
     assert lines[-1].startswith(f"ICVIARTMAP: epoch {fitted.n_iter_}: CH = ")
     assert f"{fitted.index_value_:.6g}, {fitted.n_clusters_} clusters" in lines[-1]
     assert f"{len(fitted.categories_)} categories" in lines[-1]
-    model(verbose=0).fit(X)
+    model(verbose=False).fit(X)
     assert capsys.readouterr().out == ""

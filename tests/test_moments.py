@@ -341,3 +341,18 @@ def test_drop_moves_the_rows_behind_up(i: int, rng: np.random.Generator) -> None
     for row, X in enumerate(groups):
         assert_moments(m, row, X)
     assert m.drift[:3].tolist() == [r for r in range(4) if r != i]
+
+
+@pytest.mark.parametrize("d", [1, 4, 16, 17, 35])
+def test_from_labels_of_many_samples(d: int, rng: np.random.Generator) -> None:
+    """More samples than are sorted together, clusters of all sizes."""
+    n, sizes = mom.SORTED + 100, [1, 2, mom.TOGETHER, mom.TOGETHER + 1, mom.SORTED]
+    labels = rng.permutation(np.append(np.repeat(np.arange(5), sizes), np.full(n - sum(sizes), -1)))
+    X = rng.normal(size=(n, d)) + 7.0 * labels[:, None]
+    m = mom.empty_moments(5, d, True)
+    m.size[0] = 5
+    mom.from_labels(m, plain(X), labels)
+    for i in range(5):
+        part = X[labels == i] - X[labels == i].mean(axis=0)
+        np.testing.assert_allclose(m.scatter[i], np.triu(part.T @ part), rtol=1e-11, atol=1e-9)
+        assert m.compactness[i] == pytest.approx(np.square(part).sum(), rel=1e-12)

@@ -12,6 +12,7 @@ from icvi_artmap._simd import (
     WIDTH,
     add_minima,
     add_rows,
+    add_rows_4,
     aligned_zeros,
     excess,
     intersect,
@@ -34,6 +35,10 @@ def call(kind, y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_str
         subtract_rows_4(
             y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width
         )
+    elif kind == 3:
+        add_rows_4(
+            y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width
+        )
     else:
         add_minima(
             y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width
@@ -50,12 +55,12 @@ def call_excess(a, a_at, b, width):
     return excess(a, a_at, b, width)
 
 
-@pytest.mark.parametrize("kind", range(4))
+@pytest.mark.parametrize("kind", range(5))
 @pytest.mark.parametrize("seed", range(5))
 def test_sums_over_rows(kind: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     count, width = int(rng.integers(0, 9)), WIDTH * int(rng.integers(1, 6))
-    n_targets = 4 if kind == 2 else 1
+    n_targets = 4 if kind in (2, 3) else 1
     rows = rng.normal(size=(count + 2, width + 3))
     coef = rng.normal(size=(count + 2, 7))
     y = rng.normal(size=(n_targets + 1, width + 5))
@@ -64,13 +69,13 @@ def test_sums_over_rows(kind: int, seed: int) -> None:
         target = expected[t, 2 : 2 + width]
         for c in range(count):
             row, factor = rows[c + 1, 3 : 3 + width], coef[c, 2 + t]
-            if kind == 3:
+            if kind == 4:
                 target += np.minimum(factor, row)
             else:
-                target += factor * row if kind == 0 else -factor * row
+                target += factor * row if kind in (0, 3) else -factor * row
     call(kind, y, 2, width + 5, rows, width + 6, width + 3, coef, 2, 7, count, width)
     np.testing.assert_allclose(y, expected, rtol=1e-13, atol=1e-13)
-    if kind == 3:
+    if kind == 4:
         np.testing.assert_array_equal(y, expected)
 
 

@@ -190,6 +190,7 @@ def _sum(kind: str, n_targets: int, tiles: tuple[int, ...]) -> Any:
 
 # Tiles of one target are wide enough to hide how long a sum takes; four targets leave room for two.
 add_rows = _sum(PLUS, 1, (4, 2))
+add_rows_4 = _sum(PLUS, 4, (2,))
 subtract_rows = _sum(MINUS, 1, (4, 2))
 subtract_rows_4 = _sum(MINUS, 4, (2,))
 add_minima = _sum(MINIMA, 1, (4, 2))

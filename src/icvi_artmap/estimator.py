@@ -24,7 +24,7 @@ from icvi_artmap.initialise import kmeans_centres
 from icvi_artmap.moments import Moments
 from icvi_artmap.ordering import vat
 from icvi_artmap.scaling import Data, Scaling, coded_data, learn_scaling
-from icvi_artmap.validation import check_integer, check_real, refuse_sparse
+from icvi_artmap.validation import check_integer, check_real, check_verbose, refuse_sparse
 
 _SEEDS = np.iinfo(np.int32).max
 #: Indices for which refine="auto" refines: where it raised the mean ARI (docs/quality.md).
@@ -101,7 +101,7 @@ class ICVIARTMAP(
         paper's synthetic sets better. It can be changed after the fit.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts and of the order of presentation.
-    verbose : int, default=0
+    verbose : int or bool, default=0
         1 prints a line for every epoch. From scikit-learn 1.9 on, ``set_callbacks`` takes its
         callbacks as well, as ``ProgressBar()``: tasks are runs, and in these epochs.
 
@@ -179,7 +179,7 @@ class ICVIARTMAP(
         evaluation: Literal["incremental", "batch"] = "incremental",
         prediction: Literal["auto", "index", "category"] = "auto",
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
+        verbose: int | bool = 0,
     ) -> None:
         _refuse_one_cluster(n_clusters)
         self.n_clusters = n_clusters
@@ -583,7 +583,7 @@ class ICVIARTMAP(
         check_real("alpha", self.alpha, 0.0, np.inf, open_low=True)
         check_real("epsilon", self.epsilon, 0.0, 1.0)
         check_real("tol", self.tol, 0.0, np.inf)
-        check_integer("verbose", self.verbose, 0)
+        check_verbose(self.verbose)
         if not isinstance(self.shuffle, (bool, np.bool_)):
             raise TypeError(f"shuffle must be True or False, got {self.shuffle!r}.")
         if self.order is not None and self.order != "vat":

@@ -19,12 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._jit import inline, jit
+from icvi_artmap._simd import WIDTH, add_rows_4, aligned_zeros
 from icvi_artmap.scaling import Data, standardised_row
 
 #: A compactness may have lost this part of itself before it is computed anew.
 DRIFT_LIMIT = 1e-10
 #: Relative rounding of one update.
 UPDATE_LOSS = 2.3e-16
+#: Samples that are sorted by cluster together, so that memory is read almost in order.
+SORTED = 8192
+#: Samples of a cluster whose outer products are summed together.
+TOGETHER = 32
 
 
 class Moments(NamedTuple):
@@ -221,13 +226,34 @@ def from_labels(m: Moments, data: Data, labels: NDArray[np.int64], only: int = -
     Samples with a negative label are left out. ``only``: the one cluster to compute, or -1 for all
     ``size[0]`` of them.
     """
-    sum_samples(m, data, labels, only, np.empty(m.mean.shape[1]))
+    sum_samples(m, data, labels, only, make_room(m))
+
+
+class Room(NamedTuple):
+    """Scratch for :func:`sum_samples`, dp = d padded."""
+
+    u: NDArray[np.float64]  #: (d,)
+    end: NDArray[np.int64]  #: (k,) where the samples of a cluster end in ``order``
+    order: NDArray[np.int64]  #: (SORTED,) samples, cluster by cluster
+    rows: NDArray[np.float64]  #: (TOGETHER, dp) some of them about their mean; (0, 0) as below
+    scatter: NDArray[np.float64]  #: (dp, dp) zero; (0, 0) if no scatter is kept
+
+
+def make_room(m: Moments) -> Room:
+    side = -(-m.scatter.shape[1] // WIDTH) * WIDTH
+    return Room(
+        u=np.empty(m.mean.shape[1]),
+        end=np.empty(len(m.n), np.int64),
+        order=np.empty(SORTED, np.int64),
+        rows=aligned_zeros((TOGETHER, side)),
+        scatter=aligned_zeros((side, side)),
+    )
 
 
 @jit
-def sum_samples(m, data, labels, only, u):
-    """What :func:`from_labels` does: a pass for the means, a pass about them. ``u`` is scratch."""
-    d = data.table.shape[1]
+def sum_samples(m, data, labels, only, room):
+    """What :func:`from_labels` does: a pass for the means, then passes about them."""
+    d, u = data.table.shape[1], room.u
     for i in range(m.size[0]):
         if only < 0 or i == only:
             clear(m, i)
@@ -251,7 +277,58 @@ def sum_samples(m, data, labels, only, u):
                 u[f] -= m.mean[i, f]
                 squared += u[f] * u[f]
             m.compactness[i] += squared
-            _add_outer(m, i, 1.0, u)
+    if m.scatter.shape[1] > 0:
+        for start in range(0, labels.shape[0], SORTED):
+            stop = min(start + SORTED, labels.shape[0])
+            _sort(m.size[0], labels, only, start, stop, room)
+            begin = 0
+            for i in range(m.size[0]):
+                if room.end[i] > begin and m.n[i] > 1:
+                    _add_scatter(m, i, data, begin, room.end[i], room)
+                begin = room.end[i]
+
+
+@inline
+def _sort(k, labels, only, start, stop, room):
+    """Put samples ``start`` to ``stop`` - 1 in order of their clusters."""
+    end, order = room.end, room.order
+    for i in range(k):
+        end[i] = 0
+    for s in range(start, stop):
+        if labels[s] >= 0 and (only < 0 or labels[s] == only):
+            end[labels[s]] += 1
+    total = 0
+    for i in range(k):  # where it begins; every sample moves that on, to its end at last
+        held, end[i] = end[i], total
+        total += held
+    for s in range(start, stop):
+        i = labels[s]
+        if i >= 0 and (only < 0 or i == only):
+            order[end[i]] = s
+            end[i] += 1
+
+
+@inline
+def _add_scatter(m, i, data, begin, stop, room):
+    """S of cluster i += the outer products of samples ``begin`` to ``stop`` - 1 of ``order``."""
+    d, u, rows, scatter = data.table.shape[1], room.u, room.rows, room.scatter
+    side = scatter.shape[0]
+    for at in range(begin, stop, TOGETHER):
+        count = min(TOGETHER, stop - at)
+        for r in range(count):
+            standardised_row(data, room.order[at + r], u)
+            for f in range(d):
+                rows[r, f] = u[f] - m.mean[i, f]
+        for f in range(0, d, 4):  # four rows of S, from a multiple of WIDTH before the diagonal on
+            left = f // WIDTH * WIDTH
+            place, width = f * side + left, side - left
+            add_rows_4(scatter, place, side, rows, left, side, rows, f, side, count, width)
+    for f in range(d):
+        target, source, whole = m.scatter[i, f, f:], scatter[f, f:], scatter[f]
+        for g in range(d - f):
+            target[g] += source[g]
+        for g in range(side):
+            whole[g] = 0.0
 
 
 def together(m: Moments) -> Moments:

@@ -34,7 +34,7 @@ from icvi_artmap.initialise import kmeans_centres
 from icvi_artmap.scaling import Data, Scaling, blocks, coded_data, learn_scaling, one_thread
 from icvi_artmap.search_results import Outcome, Run, SearchResults
 from icvi_artmap.search_store import Memory, Store
-from icvi_artmap.validation import check_integer, check_real
+from icvi_artmap.validation import check_integer, check_real, check_verbose
 
 #: The grids of the paper (Table gridsearch): rho_a with few features and with many, rho_ab.
 RHO_A_FEW = tuple(i / 20 for i in range(20))
@@ -87,7 +87,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         Seed of the starts and of the order of presentation, as in :class:`ICVIARTMAP`. With None a
         stored search goes on with the seed it began with.
-    verbose : int, default=1
+    verbose : int or bool, default=1
         1 shows a progress bar if stderr is a terminal, 0 never.
 
     Attributes
@@ -142,7 +142,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
         n_jobs: int | None = None,
         store: str | PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 1,
+        verbose: int | bool = 1,
     ) -> None:
         self.estimator = estimator
         self.rho_a = rho_a
@@ -256,7 +256,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
         self, template: ICVIARTMAP, n_samples: int, n_features: int
     ) -> tuple[dict[str, Index], list[Run]]:
         """The indices by name, and all runs in the order of the results."""
-        check_integer("verbose", self.verbose, 0)
+        check_verbose(self.verbose)
         rho_a = RHO_A_MANY if n_features >= MANY_FEATURES else RHO_A_FEW
         vigilances_a = _vigilances("rho_a", rho_a if self.rho_a is None else self.rho_a)
         vigilances_ab = _vigilances("rho_ab", RHO_AB if self.rho_ab is None else self.rho_ab)

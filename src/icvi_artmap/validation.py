@@ -25,6 +25,11 @@ def check_integer(name: str, value: Any, least: int) -> None:
         raise ValueError(f"{name} must be at least {least}, got {value}.")
 
 
+def check_verbose(value: Any) -> None:
+    """True and False are as good as 1 and 0."""
+    check_integer("verbose", int(value) if isinstance(value, (bool, np.bool_)) else value, 0)
+
+
 def check_real(name: str, value: Any, low: float, high: float, *, open_low: bool = False) -> None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}.")

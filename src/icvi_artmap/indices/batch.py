@@ -28,7 +28,8 @@ class BatchState(NamedTuple):
     labels: NDArray[np.int64]  #: the fit's own labels
     category: NDArray[np.int32]  #: and categories
     changed: NDArray[np.int64]  #: (N,) labels of a trial
-    scratch: NDArray[np.float64]
+    scratch: NDArray[np.float64]  #: that of ``kept``
+    room: mom.Room
 
 
 @inline
@@ -42,7 +43,7 @@ def _evaluate(state, k):
     """Score of the partition ``changed`` with k clusters."""
     m = state.trial.moments
     m.size[0] = k
-    mom.sum_samples(m, state.data, state.changed, -1, state.scratch)
+    mom.sum_samples(m, state.data, state.changed, -1, state.room)
     for i in range(k):
         contract.update(state.trial, i, i)
     return contract.score(state.trial)
@@ -120,5 +121,5 @@ def batch_state(
     """A batch twin of the state ``kept``; labels and categories are the fit's own arrays."""
     moments = kept.moments
     trial = index.state(data, labels, int(moments.size[0]), len(moments.n))
-    changed = np.empty_like(labels)
-    return BatchState(moments, kept, trial, data, labels, category, changed, kept.scratch)
+    changed, room = np.empty_like(labels), mom.make_room(moments)
+    return BatchState(moments, kept, trial, data, labels, category, changed, kept.scratch, room)
