@@ -233,6 +233,11 @@ def test_words(X: np.ndarray) -> None:
     every = explain(fitted, pd.DataFrame(X, columns=NAMES))
     assert "... and 43 more samples." in every.to_text(max_samples=2)
     assert "... and 35 more samples." in str(every)
+    brief = every.to_text(max_samples=1, max_features=0)
+    assert brief.endswith("training samples (22%).")
+    assert "length is" not in brief
+    with pytest.raises(ValueError, match="max_features must be at least 0"):
+        every.to_text(max_features=-1)
 
 
 def test_words_when_index_and_category_disagree() -> None:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap import adding, prediction
 from icvi_artmap.indices.contract import NEGLIGIBLE, RESOLUTION
+from icvi_artmap.validation import check_integer
 
 if TYPE_CHECKING:
     from icvi_artmap.estimator import ICVIARTMAP
@@ -181,6 +182,8 @@ class Explanation:
         -------
         str
         """
+        check_integer("max_samples", max_samples, 0)
+        check_integer("max_features", max_features, 0)
         m = len(self.best)
         parts = [self._sample_text(s) for s in range(min(m, max_samples))]
         if m > max_samples:
@@ -255,11 +258,12 @@ class Explanation:
         p = self.profiles
         share = p.n[i] / p.n.sum()
         lines = [f"Cluster {i} has {p.n[i]} training samples ({share:.0%})."]
-        telling = [f for f in p.order[i] if p.effect[i, f] != 0.0][:max_features]
+        telling = [f for f in p.order[i] if p.effect[i, f] != 0.0]
         if not telling:
             return f"{lines[0]} No feature sets it apart."
-        lines[0] += " What sets it apart:"
-        for f in telling:
+        if max_features > 0:
+            lines[0] += " What sets it apart:"
+        for f in telling[:max_features]:
             effect = p.effect[i, f]
             way = "higher" if effect > 0.0 else "lower"
             size = (
