@@ -1,7 +1,8 @@
-"""k-means with the draws of the scikit-learn releases of the paper's year (2020, before 0.24).
+"""k-means with the draws that scikit-learn made in the paper's year, 2020.
 
-For the same seed a later scikit-learn draws other numbers, so it begins elsewhere. With these, seed
-0 gives the values that the paper prints for k-means and GMM on all of its synthetic sets.
+For the same seed a scikit-learn of today draws other numbers, so it begins elsewhere. With these,
+seed 0 gives the values that the paper prints for k-means, GMM and spectral clustering on all of its
+synthetic sets.
 """
 
 from __future__ import annotations

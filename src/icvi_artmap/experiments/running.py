@@ -12,7 +12,7 @@ from icvi_artmap.experiments import paper, protocol
 from icvi_artmap.experiments.ledger import Key, Ledger
 
 #: Jobs of this kind take longest, and are begun first.
-_LONGEST = ("ART", "SC", "NI")
+_LONGEST = ("SC", "ART", "NI")
 
 
 class Settings(Protocol):
