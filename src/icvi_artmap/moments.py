@@ -226,17 +226,23 @@ def from_labels(m: Moments, data: Data, labels: NDArray[np.int64], only: int = -
     Samples with a negative label are left out. ``only``: the one cluster to compute, or -1 for all
     ``size[0]`` of them.
     """
-    sum_samples(m, data, labels, only, make_room(m))
+    room = make_room(m)
+    sum_samples(m, data, labels, only, room)
+    if m.scatter.shape[1] > 0:  # a kernel of its own: most indices need not compile it
+        sum_scatter(m, data, labels, only, room)
 
 
 class Room(NamedTuple):
-    """Scratch for :func:`sum_samples`, dp = d padded."""
+    """Scratch for :func:`sum_samples` and :func:`sum_scatter`.
+
+    dp: d padded, 0 if no scatter is kept.
+    """
 
     u: NDArray[np.float64]  #: (d,)
     end: NDArray[np.int64]  #: (k,) where the samples of a cluster end in ``order``
     order: NDArray[np.int64]  #: (SORTED,) samples, cluster by cluster
-    rows: NDArray[np.float64]  #: (TOGETHER, dp) some of them about their mean; (0, 0) as below
-    scatter: NDArray[np.float64]  #: (dp, dp) zero; (0, 0) if no scatter is kept
+    rows: NDArray[np.float64]  #: (TOGETHER, dp) some of them, about their mean
+    scatter: NDArray[np.float64]  #: (dp, dp) zero
 
 
 def make_room(m: Moments) -> Room:
@@ -252,7 +258,7 @@ def make_room(m: Moments) -> Room:
 
 @jit
 def sum_samples(m, data, labels, only, room):
-    """What :func:`from_labels` does: a pass for the means, then passes about them."""
+    """Frequencies, means and compactness: a pass for the means, a pass about them."""
     d, u = data.table.shape[1], room.u
     for i in range(m.size[0]):
         if only < 0 or i == only:
@@ -277,15 +283,18 @@ def sum_samples(m, data, labels, only, room):
                 u[f] -= m.mean[i, f]
                 squared += u[f] * u[f]
             m.compactness[i] += squared
-    if m.scatter.shape[1] > 0:
-        for start in range(0, labels.shape[0], SORTED):
-            stop = min(start + SORTED, labels.shape[0])
-            _sort(m.size[0], labels, only, start, stop, room)
-            begin = 0
-            for i in range(m.size[0]):
-                if room.end[i] > begin and m.n[i] > 1:
-                    _add_scatter(m, i, data, begin, room.end[i], room)
-                begin = room.end[i]
+
+
+@jit
+def sum_scatter(m, data, labels, only, room):
+    """Scatter about the means that :func:`sum_samples` has left, where it is 0 so far."""
+    for start in range(0, labels.shape[0], SORTED):
+        _sort(m.size[0], labels, only, start, min(start + SORTED, labels.shape[0]), room)
+        begin = 0
+        for i in range(m.size[0]):
+            if room.end[i] > begin and m.n[i] > 1:
+                _add_scatter(m, i, data, begin, room.end[i], room)
+            begin = room.end[i]
 
 
 @inline

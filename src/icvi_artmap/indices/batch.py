@@ -44,6 +44,8 @@ def _evaluate(state, k):
     m = state.trial.moments
     m.size[0] = k
     mom.sum_samples(m, state.data, state.changed, -1, state.room)
+    if m.scatter.shape[1] > 0:
+        mom.sum_scatter(m, state.data, state.changed, -1, state.room)
     for i in range(k):
         contract.update(state.trial, i, i)
     return contract.score(state.trial)
