@@ -15,7 +15,7 @@ from icvi_artmap.indices.registry import get_index
 #: Nearer than this to the printed value is as near as another start or order of samples may be.
 NEAR = 0.01
 #: Columns of our own. They take no part in the ranks.
-MORE_STARTS = {index: f"i{index}, {protocol.STARTS} starts" for index in paper.INDICES}
+MORE_STARTS = {index: f"i{index}, {n} starts" for index, n in protocol.STARTS.items()}
 REFINED = "iNI refined"
 OWN = (REFINED, *MORE_STARTS.values())
 
@@ -141,7 +141,7 @@ def _values(ledger: Ledger, one: str, which: str, variants: tuple[str, ...]) -> 
         score = get_index(index).direction * outcome["index_value"]
         starts.setdefault(index, []).append((score, outcome["values"]))
     for index, found in starts.items():
-        if len(found) == protocol.STARTS:
+        if len(found) == protocol.STARTS[index]:
             by_index = max(found, key=lambda pair: pair[0])[1]["tuned"]
             by_ari = max(there["best"] for _, there in found)
             values[MORE_STARTS[index]] = by_index if which == "tuned" else by_ari
