@@ -253,8 +253,8 @@ def _introduction(request: Request) -> list[str]:
         "different, it is by what the paper leaves open in its algorithm. With `rho_ab` = 1 a "
         "sample gets the cluster that the index prefers, whatever its category; categories then "
         "only matter when clusters are split. Below 1 they overrule the index, and every detail of "
-        "how they grow, shrink and are searched changes the partition. The best ARI of a grid, "
-        "chosen by the truth, is often found there; the best index value seldom.",
+        "how they grow, shrink and are searched changes the partition; the best ARI of a grid, "
+        "which is chosen by the truth, is mostly found there.",
     ]
     if request.quick:
         lines.append("A quick run: few sets and thinned grids, so most values are lower.")
