@@ -248,7 +248,10 @@ def test_labels_on_standard_output(data: Path, printed: Printed) -> None:
     assert err == ""
 
 
-def test_quiet_prints_nothing(data: Path, printed: Printed) -> None:
+def test_quiet_prints_nothing(
+    data: Path, printed: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ICVI_ARTMAP_QUIET")
     assert printed("fit", data, "-k", "3", "--quiet") == ("", "")
     assert "ICVI_ARTMAP_QUIET" not in os.environ
 
@@ -623,6 +626,7 @@ def test_quiet_compiles_quietly(
         with event.install_listener("numba:compile", _jit._Watcher()):
             numba.njit(kernel)(1.0)
 
+    monkeypatch.delenv("ICVI_ARTMAP_QUIET")
     monkeypatch.setattr("icvi_artmap.cli.warmup.use", compile_one)
     assert printed("warmup", "NI", "--quiet") == ("", "")
     compile_one("NI")

@@ -89,10 +89,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "datasets":  # the one public subpackage
+        return import_module("icvi_artmap.datasets")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted({*globals(), *_HOMES, "datasets"})
