@@ -91,7 +91,7 @@ def of_model(model: ICVIARTMAP, X: NDArray[np.float64]) -> Results:
             found[f"selection_{name}"] = np.asarray(getattr(chosen, name))
     new = X[::3] + 0.1 * X.std(axis=0)
     for rule in ("index", "category"):
-        model.prediction = rule  # type: ignore[assignment]
+        model.prediction = rule
         found[f"predict_labels_{rule}"] = model.predict(new)
     model.prediction = "auto"
     found["transform"] = model.transform(new)
@@ -199,7 +199,7 @@ def write(path: Path) -> None:
             for name, results in runs:
                 found |= {f"{name}/{what}": array for what, array in results.items()}
                 print(name, flush=True)
-    np.savez_compressed(path, **found)
+    np.savez_compressed(path, allow_pickle=False, **found)
 
 
 def difference(name: str, old: NDArray[Any], new: NDArray[Any]) -> str | None:

@@ -616,7 +616,7 @@ def test_quiet_compiles_quietly(
     """A kernel is compiled by a new watcher, once as warmup does it and once by itself."""
     from numba.core import event
 
-    from icvi_artmap import _jit
+    from icvi_artmap._compile import jit as _jit
 
     def compile_one(index: str) -> None:
         def kernel(x):

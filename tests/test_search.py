@@ -24,7 +24,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, _jit, custom_index, search, search_store
+from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, custom_index, search, search_store
+from icvi_artmap._compile import jit as _jit
 from icvi_artmap.scaling import one_thread
 from icvi_artmap.search_results import COLUMNS, Outcome, Run, SearchResults
 from icvi_artmap.search_store import Store

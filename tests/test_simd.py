@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from icvi_artmap._simd import (
+from icvi_artmap._compile.simd import (
     CACHE_LINE,
     VECTOR,
     WIDTH,

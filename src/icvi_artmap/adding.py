@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap import moments as mom
-from icvi_artmap._jit import jit
+from icvi_artmap._compile.jit import jit
 from icvi_artmap.indices import contract
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.moments import Moments

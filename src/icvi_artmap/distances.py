@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._jit import inline, jit
+from icvi_artmap._compile.jit import inline, jit
 from icvi_artmap.scaling import blocks
 
 #: Objects at a time: their distances stay in the first cache.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap import moments as mom
-from icvi_artmap._jit import inline, jit
+from icvi_artmap._compile.jit import inline, jit
 from icvi_artmap.art import boxes as box
 from icvi_artmap.art import map_field as field
 from icvi_artmap.art import members as mem

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from icvi_artmap._jit import jit
+from icvi_artmap._compile.jit import jit
 from icvi_artmap.art.boxes import Boxes, choices, first_best, make_boxes
 from icvi_artmap.scaling import Data, Scaling, coded_row, one_thread, standardised_table
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
-from icvi_artmap._jit import jit
+from icvi_artmap._compile.jit import jit
 from icvi_artmap.art.boxes import CHOICE, choices, make_boxes
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.registry import get_index

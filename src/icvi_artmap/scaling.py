@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from icvi_artmap._jit import inline
+from icvi_artmap._compile.jit import inline
 
 #: Rows converted at a time, so that no temporary is as large as the data.
 BLOCK_ROWS = 4096

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._jit import inline
-from icvi_artmap._simd import VECTOR, WIDTH, add_minima, aligned_zeros, excess, intersect
+from icvi_artmap._compile.jit import inline
+from icvi_artmap._compile.simd import VECTOR, WIDTH, add_minima, aligned_zeros, excess, intersect
 
 #: Bins per feature, and cells that a feature's range is divided into: a bin is some of them.
 BINS, CELLS = 64, 1024

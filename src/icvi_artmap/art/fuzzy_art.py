@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._jit import jit
+from icvi_artmap._compile.jit import jit
 from icvi_artmap.art import boxes as box
 from icvi_artmap.art import map_field as field
 from icvi_artmap.art.members import NONE

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._jit import inline
+from icvi_artmap._compile.jit import inline
 
 ALL = -1
 #: Eq:split_3, by how much a row of equal entries is lowered.

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._jit import inline
+from icvi_artmap._compile.jit import inline
 from icvi_artmap.art.boxes import Boxes, bury, make_boxes, note
 
 NONE = -1

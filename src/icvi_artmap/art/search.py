@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._jit import inline
+from icvi_artmap._compile.jit import inline
 from icvi_artmap.art import boxes as box
 from icvi_artmap.art import map_field as field
 from icvi_artmap.art import members as mem

@@ -19,7 +19,7 @@ def info(
     from importlib.metadata import PackageNotFoundError, version
 
     from icvi_artmap import __version__
-    from icvi_artmap._jit import cache_directory
+    from icvi_artmap._compile.jit import cache_directory
 
     facts = {
         "icvi-artmap": __version__,

@@ -32,7 +32,7 @@ def warmup(
     wanted = list(dict.fromkeys(index or list(IndexName)))
     took = {}
     with out.progress("loading", len(wanted)) as bar:
-        from icvi_artmap._jit import cache_directory
+        from icvi_artmap._compile.jit import cache_directory
 
         for name in wanted:
             bar.say(f"compiling {name.value}")

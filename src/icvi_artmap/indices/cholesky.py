@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 
-from icvi_artmap._jit import inline, shared
-from icvi_artmap._simd import WIDTH, add_rows, subtract_rows, subtract_rows_4
+from icvi_artmap._compile.jit import inline, shared
+from icvi_artmap._compile.simd import WIDTH, add_rows, subtract_rows, subtract_rows_4
 
 #: Components per block.
 BLOCK = WIDTH

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap import moments as mom
-from icvi_artmap._jit import FLAGS, inline
+from icvi_artmap._compile.jit import FLAGS, inline
 from icvi_artmap.indices import contract
 from icvi_artmap.indices.centres import scores_resolution
 from icvi_artmap.indices.contract import Index

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._jit import inline
+from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices import centres as cen
 from icvi_artmap.indices import extremes as ext
 from icvi_artmap.indices.contract import Index, implement

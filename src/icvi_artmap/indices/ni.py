@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap import moments as mom
-from icvi_artmap._jit import inline, shared
-from icvi_artmap._simd import WIDTH, add_rows, aligned_zeros
+from icvi_artmap._compile.jit import inline, shared
+from icvi_artmap._compile.simd import WIDTH, add_rows, aligned_zeros
 from icvi_artmap.indices import cholesky
 from icvi_artmap.indices.contract import RESOLUTION, Index, implement
 from icvi_artmap.moments import Moments

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._jit import inline
+from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices import centres as cen
 from icvi_artmap.indices.contract import NEGLIGIBLE, RESOLUTION, dispatched, implement
 from icvi_artmap.moments import Moments

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from icvi_artmap._jit import inline
+from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices import centres as cen
 from icvi_artmap.indices import pairs
 from icvi_artmap.indices.contract import Index

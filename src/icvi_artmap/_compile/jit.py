@@ -38,7 +38,7 @@ FLAGS: dict[str, Any] = {
 
 def _source_hash() -> str:
     digest = hashlib.sha256(numba.__version__.encode())
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     for path in sorted(package.rglob("*.py")):
         digest.update(path.relative_to(package).as_posix().encode())
         digest.update(path.read_bytes())
@@ -51,7 +51,7 @@ def _cache_directory() -> str:
     user_cache = Path(
         os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
     )
-    for parent in (Path(__file__).parent / "__pycache__", user_cache / "icvi-artmap"):
+    for parent in (Path(__file__).parents[1] / "__pycache__", user_cache / "icvi-artmap"):
         directory = parent / name
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -129,7 +129,7 @@ class _Watcher(event.Listener):
             gc.disable()
             self.spared.callback(gc.enable)
         function = getattr(event.data["dispatcher"], "py_func", None)
-        if str(getattr(function, "__module__", "")).startswith(__package__):
+        if str(getattr(function, "__module__", "")).startswith("icvi_artmap."):
             self.spared.enter_context(_ArraysFirst())
             if not self.announced and not os.environ.get("ICVI_ARTMAP_QUIET"):
                 self.announced = True
