@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from icvi_artmap import ICVIARTMAP
-from icvi_artmap import callbacks as ours
+from icvi_artmap._support import callbacks as ours
 
 callbacks = pytest.importorskip("sklearn.callback", reason="scikit-learn has them from 1.9 on")
 

@@ -24,7 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 import icvi_artmap
 from cli_tools import PROGRAM, blobs, environment, write_blobs
 from icvi_artmap import ICVIARTMAP, FuzzyART, __version__, index_value, load, read_table, save
-from icvi_artmap.callbacks import watching
+from icvi_artmap._support.callbacks import watching
 from icvi_artmap.cli import compare as comparing
 from icvi_artmap.cli import demo as demonstrating
 from icvi_artmap.cli.app import run

@@ -18,12 +18,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from icvi_artmap import art_training as training
 from icvi_artmap import notebook, prediction
+from icvi_artmap._support.validation import check_integer, check_real, refuse_sparse
 from icvi_artmap.art.fuzzy_art import UNTAUGHT, Network, Parameters
 from icvi_artmap.art.members import NONE
 from icvi_artmap.epochs import Pace
 from icvi_artmap.ordering import vat
 from icvi_artmap.scaling import Scaling, coded_data, range_scaling
-from icvi_artmap.validation import check_integer, check_real, refuse_sparse
 
 FeatureRange = tuple[ArrayLike, ArrayLike] | None
 #: A map field that says nothing.

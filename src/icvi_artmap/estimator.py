@@ -16,7 +16,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from icvi_artmap import adding, fitting, notebook, prediction, selection
 from icvi_artmap import moments as mom
-from icvi_artmap.callbacks import UNWATCHED, CallbackSupportMixin, Watch, watched, with_callbacks
+from icvi_artmap._support.callbacks import (
+    UNWATCHED,
+    CallbackSupportMixin,
+    Watch,
+    watched,
+    with_callbacks,
+)
+from icvi_artmap._support.validation import check_integer, check_real, check_verbose, refuse_sparse
 from icvi_artmap.engine import Parameters
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.registry import get_index
@@ -24,7 +31,6 @@ from icvi_artmap.initialise import kmeans_centres
 from icvi_artmap.moments import Moments
 from icvi_artmap.ordering import vat
 from icvi_artmap.scaling import Data, Scaling, coded_data, learn_scaling
-from icvi_artmap.validation import check_integer, check_real, check_verbose, refuse_sparse
 
 _SEEDS = np.iinfo(np.int32).max
 #: Indices for which refine="auto" refines: where it raised the mean ARI (docs/quality.md).

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap import adding, prediction
+from icvi_artmap._support.validation import check_integer
 from icvi_artmap.indices.contract import NEGLIGIBLE, RESOLUTION
-from icvi_artmap.validation import check_integer
 
 if TYPE_CHECKING:
     from icvi_artmap.estimator import ICVIARTMAP

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap import optimise
+from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap.art.search import BELOW_AB, RHO_A, RHO_AB
-from icvi_artmap.callbacks import UNWATCHED, Watch
 from icvi_artmap.engine import TEACH, Network, Parameters
 from icvi_artmap.epochs import Pace, alive_slots, box_rows, compacted, make_network, present_all
 from icvi_artmap.indices.batch import batch_state

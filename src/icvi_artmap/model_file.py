@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.files import replaced
+from icvi_artmap._support.files import replaced
 
 FORMAT = "icvi-artmap model"
 VERSION = 1

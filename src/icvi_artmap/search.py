@@ -25,6 +25,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap import __version__
+from icvi_artmap._support.validation import check_integer, check_real, check_verbose
 from icvi_artmap.estimator import ICVIARTMAP
 from icvi_artmap.fitting import Start, Vigilances, as_seen_by
 from icvi_artmap.indices.contract import Index
@@ -34,7 +35,6 @@ from icvi_artmap.initialise import kmeans_centres
 from icvi_artmap.scaling import Data, Scaling, blocks, coded_data, learn_scaling, one_thread
 from icvi_artmap.search_results import Outcome, Run, SearchResults
 from icvi_artmap.search_store import Memory, Store
-from icvi_artmap.validation import check_integer, check_real, check_verbose
 
 #: The grids of the paper (Table gridsearch): rho_a with few features and with many, rho_ab.
 RHO_A_FEW = tuple(i / 20 for i in range(20))

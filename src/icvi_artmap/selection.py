@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap import optimise
-from icvi_artmap.callbacks import UNWATCHED, Watch
+from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.ni import NIState
 from icvi_artmap.optimise import Labels, Outlook, Partition

@@ -137,7 +137,7 @@ def draw(X: Any, model: Any, path: str) -> None:
 
     from matplotlib.figure import Figure
 
-    from icvi_artmap.files import replaced
+    from icvi_artmap._support.files import replaced
     from icvi_artmap.plotting.index_trace import IndexTraceDisplay
     from icvi_artmap.plotting.partition import PartitionDisplay
 

@@ -119,7 +119,7 @@ def fit(
         bar.say("loading")
         import numpy as np
 
-        from icvi_artmap.callbacks import watching
+        from icvi_artmap._support.callbacks import watching
         from icvi_artmap.estimator import ICVIARTMAP
         from icvi_artmap.persistence import save
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from icvi_artmap.callbacks import Watch
+    from icvi_artmap._support.callbacks import Watch
 
 #: Characters in a line if nobody says how wide the terminal is.
 WIDTH = 100
@@ -106,7 +106,7 @@ class Bar:
 
 def watch_fit(bar: Bar) -> Watch:
     """Shows on the bar what a fit is doing."""
-    from icvi_artmap.callbacks import Watch
+    from icvi_artmap._support.callbacks import Watch
 
     class Shown(Watch):
         def __init__(self) -> None:

@@ -100,7 +100,7 @@ class CategoryDisplay:
         -------
         CategoryDisplay
         """
-        from icvi_artmap.validation import check_integer
+        from icvi_artmap._support.validation import check_integer
 
         check_integer("max_points", max_points, 1)
         model = samples.fitted(estimator, "categories_", "category_labels_")

@@ -277,7 +277,7 @@ def _plane(
 def _most(max_points: Any, otherwise: int) -> int:
     if max_points is None:
         return otherwise
-    from icvi_artmap.validation import check_integer
+    from icvi_artmap._support.validation import check_integer
 
     check_integer("max_points", max_points, 1)
     return int(max_points)

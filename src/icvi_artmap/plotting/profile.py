@@ -157,7 +157,7 @@ class ProfileDisplay:
         ProfileDisplay
             This display, with ``ax_``, ``figure_`` and ``im_``.
         """
-        from icvi_artmap.validation import check_integer
+        from icvi_artmap._support.validation import check_integer
 
         check_integer("max_features", max_features, 1)
         k, d = self.means.shape

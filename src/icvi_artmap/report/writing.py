@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icvi_artmap import __version__
-from icvi_artmap.files import replaced
+from icvi_artmap._support.files import replaced
 from icvi_artmap.report import page, points, quality, reading, uncertain
 from icvi_artmap.report.charts import Chart, line_chart
 from icvi_artmap.report.colours import cluster_colours
@@ -154,8 +154,8 @@ def _check(
     from sklearn.utils import check_array
     from sklearn.utils.validation import check_is_fitted
 
+    from icvi_artmap._support.validation import check_integer, refuse_sparse
     from icvi_artmap.estimator import ICVIARTMAP
-    from icvi_artmap.validation import check_integer, refuse_sparse
 
     if not isinstance(model, ICVIARTMAP):
         hint = " Pass its best_estimator_." if hasattr(model, "best_estimator_") else ""

@@ -17,7 +17,7 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icvi_artmap.files import replaced
+from icvi_artmap._support.files import replaced
 from icvi_artmap.tables.source import split_suffix
 
 STANDARD_OUTPUT = "-"

@@ -1,0 +1,1 @@
+"""What every room may use: checks, files, callbacks, threads, words and colours."""
