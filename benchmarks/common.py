@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from icvi_artmap import ICVIARTMAP
 from icvi_artmap.datasets import make_ellipsoid_clusters
-from icvi_artmap.scaling import learn_scaling, standardised_table
+from icvi_artmap.samples.scaling import learn_scaling, standardised_table
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "artlib", "cvi")
 INDICES = ("NI", "CH", "WB", "XB", "DB", "PBM")

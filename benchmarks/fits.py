@@ -15,7 +15,7 @@ from sklearn.mixture import GaussianMixture
 
 from benchmarks.common import Problem, duration, ellipsoids, gaussians, in_turns, paper_set, table
 from icvi_artmap import ICVIARTMAP
-from icvi_artmap.scaling import learn_scaling
+from icvi_artmap.samples.scaling import learn_scaling
 
 TEXT = """## Whole fits
 

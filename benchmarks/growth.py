@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.common import Problem, duration, ellipsoids, exponent, gaussians, in_turns, table
 from icvi_artmap import ICVIARTMAP
-from icvi_artmap.scaling import learn_scaling
+from icvi_artmap.samples.scaling import learn_scaling
 
 TEXT = """## Growth with N, k and d
 

@@ -11,7 +11,7 @@ import numpy as np
 import icvi_artmap
 from benchmarks.common import duration, ellipsoids, in_turns, table
 from icvi_artmap import ICVIARTMAP
-from icvi_artmap.scaling import learn_scaling
+from icvi_artmap.samples.scaling import learn_scaling
 
 TEXT = """## artlib and cvi
 

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 import oracle
 from icvi_artmap import ICVIARTMAP, index_value, vat
 from icvi_artmap.indices.registry import INDICES
-from icvi_artmap.scaling import learn_scaling, standardised_table
+from icvi_artmap.samples.scaling import learn_scaling, standardised_table
 from test_labels import assert_equal_runs, random_problem, run_both
 
 NAMES = list(INDICES)

@@ -11,7 +11,7 @@ from icvi_artmap.art.search import FEW_BOXES
 from icvi_artmap.engine import Parameters
 from icvi_artmap.indices.ni import LANES
 from icvi_artmap.indices.registry import INDICES
-from icvi_artmap.scaling import coded_data, learn_scaling
+from icvi_artmap.samples.scaling import coded_data, learn_scaling
 
 RUNS_PER_INDEX = 60
 

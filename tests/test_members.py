@@ -8,7 +8,7 @@ from numba import njit
 
 from icvi_artmap.art import boxes as box
 from icvi_artmap.art import members as mem
-from icvi_artmap.scaling import coded_row, plain_data
+from icvi_artmap.samples.scaling import coded_row, plain_data
 
 pytestmark = pytest.mark.nojit
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import oracle
-from icvi_artmap import moments as mom
-from icvi_artmap.moments import Moments
-from icvi_artmap.scaling import Data, plain_data
+from icvi_artmap.samples import moments as mom
+from icvi_artmap.samples.moments import Moments
+from icvi_artmap.samples.scaling import Data, plain_data
 
 pytestmark = pytest.mark.nojit
 

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, custom_index, search, search_store
 from icvi_artmap._compile import jit as _jit
-from icvi_artmap.scaling import one_thread
+from icvi_artmap.samples.scaling import one_thread
 from icvi_artmap.search_results import COLUMNS, Outcome, Run, SearchResults
 from icvi_artmap.search_store import Store
 

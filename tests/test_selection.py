@@ -17,7 +17,7 @@ from icvi_artmap import ICVIARTMAP, optimise, selection
 from icvi_artmap.datasets import make_ellipsoid_clusters, make_gaussian_clusters
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.optimise import Partition
-from icvi_artmap.scaling import learn_scaling, standardised_data
+from icvi_artmap.samples.scaling import learn_scaling, standardised_data
 
 matplotlib.use("Agg")
 

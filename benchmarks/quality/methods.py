@@ -19,7 +19,7 @@ from icvi_artmap import ICVIARTMAP, index_value
 from icvi_artmap.fitting import as_seen_by
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.optimise import Partition
-from icvi_artmap.scaling import coded_data, learn_scaling
+from icvi_artmap.samples.scaling import coded_data, learn_scaling
 
 Labels = NDArray[np.int64]
 

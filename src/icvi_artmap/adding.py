@@ -23,12 +23,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap import moments as mom
 from icvi_artmap._compile.jit import jit
 from icvi_artmap.indices import contract
 from icvi_artmap.indices.contract import Index
-from icvi_artmap.moments import Moments
-from icvi_artmap.scaling import (
+from icvi_artmap.samples import moments as mom
+from icvi_artmap.samples.moments import Moments
+from icvi_artmap.samples.scaling import (
     Scaling,
     blocks,
     standardised_data,

@@ -23,7 +23,7 @@ from icvi_artmap.art.fuzzy_art import UNTAUGHT, Network, Parameters
 from icvi_artmap.art.members import NONE
 from icvi_artmap.epochs import Pace
 from icvi_artmap.ordering import vat
-from icvi_artmap.scaling import Scaling, coded_data, range_scaling
+from icvi_artmap.samples.scaling import Scaling, coded_data, range_scaling
 
 FeatureRange = tuple[ArrayLike, ArrayLike] | None
 #: A map field that says nothing.

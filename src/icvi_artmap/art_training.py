@@ -13,7 +13,7 @@ from icvi_artmap.art.fuzzy_art import Network, Parameters, present
 from icvi_artmap.art.members import NONE
 from icvi_artmap.art.search import new_reach
 from icvi_artmap.epochs import GROWTH, Pace
-from icvi_artmap.scaling import Data
+from icvi_artmap.samples.scaling import Data
 
 #: With a learning rate below 1 weights approach their limits for ever: this near is there.
 SETTLED = 1e-6

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, jit
-from icvi_artmap.scaling import blocks
+from icvi_artmap.samples.scaling import blocks
 
 #: Objects at a time: their distances stay in the first cache.
 BLOCK = 512

@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap import moments as mom
 from icvi_artmap._compile.jit import inline, jit
 from icvi_artmap.art import boxes as box
 from icvi_artmap.art import map_field as field
 from icvi_artmap.art import members as mem
 from icvi_artmap.art.search import search
 from icvi_artmap.indices import contract
-from icvi_artmap.scaling import coded_row, standardised_row
+from icvi_artmap.samples import moments as mom
+from icvi_artmap.samples.scaling import coded_row, standardised_row
 
 #: What a presentation does: all of Algorithm 1; only move the sample to the cluster that the index
 #: prefers, unless that empties one; only teach the network the cluster that the sample is in.

@@ -14,9 +14,9 @@ from icvi_artmap.art.members import compact, make_members
 from icvi_artmap.art.search import new_reach
 from icvi_artmap.engine import EVERYONE, LEARN, Network, Parameters, make_scratch, present
 from icvi_artmap.indices.contract import Index
-from icvi_artmap.moments import worn
 from icvi_artmap.restructure import drop_empty
-from icvi_artmap.scaling import Data
+from icvi_artmap.samples.moments import worn
+from icvi_artmap.samples.scaling import Data
 
 #: Compiled code runs for about this long before Python gets to see an interrupt.
 CHUNK_SECONDS = 0.1

@@ -18,7 +18,7 @@ from icvi_artmap.indices.batch import batch_state
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.initialise import first_boxes, first_partition
 from icvi_artmap.restructure import merge, split
-from icvi_artmap.scaling import Data, Scaling, turn
+from icvi_artmap.samples.scaling import Data, Scaling, turn
 
 #: Passes over the samples in which the network is taught a refined partition, at most.
 TEACHING = 3

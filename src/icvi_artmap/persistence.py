@@ -39,8 +39,8 @@ from icvi_artmap.fitting import Epoch, FitResult, Vigilances
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.model_file import Arrays, ContentError, Header, ModelFileError, shortened
-from icvi_artmap.moments import Moments
-from icvi_artmap.scaling import Scaling
+from icvi_artmap.samples.moments import Moments
+from icvi_artmap.samples.scaling import Scaling
 from icvi_artmap.selection import make_selection
 
 __all__ = ["ModelFileError", "load", "save"]

@@ -11,7 +11,7 @@ from icvi_artmap.art.boxes import CHOICE, choices, make_boxes
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.initialise import assign
-from icvi_artmap.scaling import (
+from icvi_artmap.samples.scaling import (
     Data,
     Scaling,
     blocks,

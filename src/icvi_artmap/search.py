@@ -32,7 +32,7 @@ from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.custom import CustomIndex, custom_index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.initialise import kmeans_centres
-from icvi_artmap.scaling import Data, Scaling, blocks, coded_data, learn_scaling, one_thread
+from icvi_artmap.samples.scaling import Data, Scaling, blocks, coded_data, learn_scaling, one_thread
 from icvi_artmap.search_results import Outcome, Run, SearchResults
 from icvi_artmap.search_store import Memory, Store
 

@@ -31,7 +31,7 @@ from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.ni import NIState
 from icvi_artmap.optimise import Labels, Outlook, Partition
-from icvi_artmap.scaling import Data, one_thread
+from icvi_artmap.samples.scaling import Data, one_thread
 
 #: Weight of the parameters of a Gaussian, and the part of a sample of mean variance that is added
 #: to every cluster. Chosen on generated sets (docs/beyond.md).

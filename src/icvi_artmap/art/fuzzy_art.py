@@ -17,7 +17,7 @@ from icvi_artmap.art import boxes as box
 from icvi_artmap.art import map_field as field
 from icvi_artmap.art.members import NONE
 from icvi_artmap.art.search import search
-from icvi_artmap.scaling import coded_row
+from icvi_artmap.samples.scaling import coded_row
 
 #: In place of the classes of samples: none are taught.
 UNTAUGHT = np.empty(0, np.int64)

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap import moments as mom
 from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices.contract import NEGLIGIBLE, RESOLUTION
+from icvi_artmap.samples import moments as mom
 
 
 class Totals(NamedTuple):

@@ -11,7 +11,7 @@ from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices import centres as cen
 from icvi_artmap.indices import sums
 from icvi_artmap.indices.contract import Index
-from icvi_artmap.moments import Moments
+from icvi_artmap.samples.moments import Moments
 
 
 class CHState(sums.SumsState):

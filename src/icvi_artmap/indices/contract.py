@@ -17,9 +17,9 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from icvi_artmap import moments as mom
 from icvi_artmap._compile.jit import PART, inline, jit, nothing_kept
-from icvi_artmap.scaling import Data
+from icvi_artmap.samples import moments as mom
+from icvi_artmap.samples.scaling import Data
 
 #: Two scores are equal if they differ by no more than this, relative to the larger or to 1.
 RESOLUTION = 1e-12

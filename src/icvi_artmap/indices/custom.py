@@ -18,12 +18,12 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap import moments as mom
 from icvi_artmap._compile.jit import FLAGS, inline
 from icvi_artmap.indices import contract
 from icvi_artmap.indices.centres import scores_resolution
 from icvi_artmap.indices.contract import Index
-from icvi_artmap.moments import Moments
+from icvi_artmap.samples import moments as mom
+from icvi_artmap.samples.moments import Moments
 
 _SERIAL = itertools.count()
 

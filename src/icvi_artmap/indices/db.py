@@ -15,7 +15,7 @@ from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices import centres as cen
 from icvi_artmap.indices import extremes as ext
 from icvi_artmap.indices.contract import Index, implement
-from icvi_artmap.moments import Moments
+from icvi_artmap.samples.moments import Moments
 
 
 class DBState(NamedTuple):

@@ -30,12 +30,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap import moments as mom
 from icvi_artmap._compile.jit import inline, shared
 from icvi_artmap._compile.simd import WIDTH, add_rows, aligned_zeros
 from icvi_artmap.indices import cholesky
 from icvi_artmap.indices.contract import RESOLUTION, Index, implement
-from icvi_artmap.moments import Moments
+from icvi_artmap.samples import moments as mom
+from icvi_artmap.samples.moments import Moments
 
 #: Components summed for all clusters at once.
 LANES = cholesky.BLOCK

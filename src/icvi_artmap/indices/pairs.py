@@ -16,7 +16,7 @@ from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices import centres as cen
 from icvi_artmap.indices import extremes as ext
 from icvi_artmap.indices.contract import dispatched, implement
-from icvi_artmap.moments import Moments
+from icvi_artmap.samples.moments import Moments
 
 #: Signs for the smallest and for the largest distance.
 NEAREST, FARTHEST = -1.0, 1.0

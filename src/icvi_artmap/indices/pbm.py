@@ -12,7 +12,7 @@ from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices import centres as cen
 from icvi_artmap.indices import pairs
 from icvi_artmap.indices.contract import Index
-from icvi_artmap.moments import Moments
+from icvi_artmap.samples.moments import Moments
 
 
 class PBMState(pairs.PairsState):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices import centres as cen
 from icvi_artmap.indices.contract import NEGLIGIBLE, RESOLUTION, dispatched, implement
-from icvi_artmap.moments import Moments
+from icvi_artmap.samples.moments import Moments
 
 
 class SumsState(NamedTuple):

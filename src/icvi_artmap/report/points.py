@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.scaling import standardised_table
+from icvi_artmap.samples.scaling import standardised_table
 
 if TYPE_CHECKING:
     from icvi_artmap.estimator import ICVIARTMAP

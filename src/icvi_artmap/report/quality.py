@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.prediction import index_value
-from icvi_artmap.scaling import learn_scaling, one_thread, standardised_table
+from icvi_artmap.samples.scaling import learn_scaling, one_thread, standardised_table
 
 if TYPE_CHECKING:
     from icvi_artmap.estimator import ICVIARTMAP

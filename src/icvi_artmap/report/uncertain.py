@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap import adding
-from icvi_artmap.scaling import blocks, one_thread, standardised_table
+from icvi_artmap.samples.scaling import blocks, one_thread, standardised_table
 
 if TYPE_CHECKING:
     from icvi_artmap.estimator import ICVIARTMAP

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, jit
 from icvi_artmap._compile.simd import WIDTH, add_rows_4, aligned_zeros
-from icvi_artmap.scaling import Data, standardised_row
+from icvi_artmap.samples.scaling import Data, standardised_row
 
 #: A compactness may have lost this part of itself before it is computed anew.
 DRIFT_LIMIT = 1e-10

@@ -1,0 +1,1 @@
+"""The data as kernels see them: scaled rows, and the moments of clusters."""
