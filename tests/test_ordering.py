@@ -22,7 +22,9 @@ import oracle
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from icvi_artmap import VATDisplay, distances, ivat, ordering, vat
+from icvi_artmap import VATDisplay, ivat, vat
+from icvi_artmap.tendency import distances
+from icvi_artmap.tendency import vat as ordering
 
 nojit = pytest.mark.nojit
 

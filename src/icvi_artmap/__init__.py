@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
     from icvi_artmap.model_file import ModelFileError
-    from icvi_artmap.ordering import ivat, vat
     from icvi_artmap.persistence import load, save
     from icvi_artmap.plotting.category import CategoryDisplay
     from icvi_artmap.plotting.index_trace import IndexTraceDisplay
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from icvi_artmap.report.writing import write_report
     from icvi_artmap.search import ICVIARTMAPSearch
     from icvi_artmap.tables import Table, read_table, write_table
+    from icvi_artmap.tendency.vat import ivat, vat
 
 __version__ = "0.1.0"
 
@@ -49,11 +49,11 @@ _HOMES = {
     "custom_index": "icvi_artmap.indices.custom",
     "explain": "icvi_artmap.explanation",
     "index_value": "icvi_artmap.prediction",
-    "ivat": "icvi_artmap.ordering",
+    "ivat": "icvi_artmap.tendency.vat",
     "load": "icvi_artmap.persistence",
     "read_table": "icvi_artmap.tables",
     "save": "icvi_artmap.persistence",
-    "vat": "icvi_artmap.ordering",
+    "vat": "icvi_artmap.tendency.vat",
     "write_report": "icvi_artmap.report",
     "write_table": "icvi_artmap.tables",
 }

@@ -22,8 +22,8 @@ from icvi_artmap._support.validation import check_integer, check_real, refuse_sp
 from icvi_artmap.art.fuzzy_art import UNTAUGHT, Network, Parameters
 from icvi_artmap.art.members import NONE
 from icvi_artmap.epochs import Pace
-from icvi_artmap.ordering import vat
 from icvi_artmap.samples.scaling import Scaling, coded_data, range_scaling
+from icvi_artmap.tendency.vat import vat
 
 FeatureRange = tuple[ArrayLike, ArrayLike] | None
 #: A map field that says nothing.

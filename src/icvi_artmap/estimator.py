@@ -27,10 +27,10 @@ from icvi_artmap.engine import Parameters
 from icvi_artmap.indices.contract import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.initialise import kmeans_centres
-from icvi_artmap.ordering import vat
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Data, Scaling, coded_data, learn_scaling
+from icvi_artmap.tendency.vat import vat
 
 _SEEDS = np.iinfo(np.int32).max
 #: Indices for which refine="auto" refines: where it raised the mean ARI (docs/quality.md).

@@ -28,8 +28,8 @@ from icvi_artmap.experiments import paper
 from icvi_artmap.experiments.kmeans import kmeans
 from icvi_artmap.fitting import Vigilances
 from icvi_artmap.indices.registry import get_index
-from icvi_artmap.ordering import vat
 from icvi_artmap.samples.scaling import learn_scaling, one_thread, standardised_table
+from icvi_artmap.tendency.vat import vat
 
 #: k-means runs for one start.
 KMEANS_TRIALS = 10

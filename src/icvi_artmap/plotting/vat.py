@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icvi_artmap.distances import Distances, PathRows, image
-from icvi_artmap.ordering import MOST_PIXELS, checked_distances, checked_size
 from icvi_artmap.plotting import drawing
+from icvi_artmap.tendency.distances import Distances, PathRows, image
+from icvi_artmap.tendency.vat import MOST_PIXELS, checked_distances, checked_size
 
 
 class VATDisplay:

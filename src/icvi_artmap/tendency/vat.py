@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from icvi_artmap.distances import Distances, Euclidean, Given, PathRows, image
+from icvi_artmap.tendency.distances import Distances, Euclidean, Given, PathRows, image
 
 METRICS = ("euclidean", "precomputed")
 #: How far given distances may miss symmetry, or 0 on the diagonal, in parts of the largest one.

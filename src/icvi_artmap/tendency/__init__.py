@@ -1,0 +1,1 @@
+"""Visual assessment of cluster tendency: VAT and iVAT."""
