@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 import oracle
 from icvi_artmap import ICVIARTMAP, adding, custom_index
-from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.samples.scaling import learn_scaling, standardised_table
 from test_indices import KINDS, make_data

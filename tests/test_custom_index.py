@@ -15,8 +15,8 @@ import pytest
 from sklearn.base import clone
 
 from icvi_artmap import ICVIARTMAP, custom_index, index_value
-from icvi_artmap.indices import contract
-from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices import base as contract
+from icvi_artmap.indices.base import Index
 
 
 @custom_index(better="greater")

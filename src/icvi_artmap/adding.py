@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import jit
-from icvi_artmap.indices import contract
-from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices import base as contract
+from icvi_artmap.indices.base import Index
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import (

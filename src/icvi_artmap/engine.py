@@ -17,7 +17,7 @@ from icvi_artmap.art import boxes as box
 from icvi_artmap.art import map_field as field
 from icvi_artmap.art import members as mem
 from icvi_artmap.art.search import search
-from icvi_artmap.indices import contract
+from icvi_artmap.indices import base as contract
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import coded_row, standardised_row
 

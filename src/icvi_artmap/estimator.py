@@ -24,7 +24,7 @@ from icvi_artmap._support.callbacks import (
 )
 from icvi_artmap._support.validation import check_integer, check_real, check_verbose, refuse_sparse
 from icvi_artmap.engine import Parameters
-from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.initialise import kmeans_centres
 from icvi_artmap.samples import moments as mom

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap import adding, prediction
 from icvi_artmap._support.validation import check_integer
-from icvi_artmap.indices.contract import NEGLIGIBLE, RESOLUTION
+from icvi_artmap.indices.base import NEGLIGIBLE, RESOLUTION
 
 if TYPE_CHECKING:
     from icvi_artmap.estimator import ICVIARTMAP

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from icvi_artmap.engine import EVERYONE, SWEEP, Parameters
 from icvi_artmap.epochs import Pace, make_network, present_all
-from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.ni import NIState
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data, blocks, one_thread

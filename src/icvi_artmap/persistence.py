@@ -36,7 +36,7 @@ from icvi_artmap.art_estimators import (
 from icvi_artmap.epochs import GROWTH
 from icvi_artmap.estimator import ICVIARTMAP
 from icvi_artmap.fitting import Epoch, FitResult, Vigilances
-from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.model_file import Arrays, ContentError, Header, ModelFileError, shortened
 from icvi_artmap.samples.moments import Moments

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from icvi_artmap.art import map_field as field
 from icvi_artmap.engine import Network
-from icvi_artmap.indices import contract
-from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices import base as contract
+from icvi_artmap.indices.base import Index
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data
 

@@ -28,7 +28,7 @@ from icvi_artmap import __version__
 from icvi_artmap._support.validation import check_integer, check_real, check_verbose
 from icvi_artmap.estimator import ICVIARTMAP
 from icvi_artmap.fitting import Start, Vigilances, as_seen_by
-from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.custom import CustomIndex, custom_index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.initialise import kmeans_centres

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from icvi_artmap import optimise
 from icvi_artmap._support.callbacks import UNWATCHED, Watch
-from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.ni import NIState
 from icvi_artmap.optimise import Labels, Outlook, Partition
 from icvi_artmap.samples.scaling import Data, one_thread

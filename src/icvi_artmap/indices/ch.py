@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from icvi_artmap._compile.jit import inline
-from icvi_artmap.indices import centres as cen
-from icvi_artmap.indices import sums
-from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices.base import Index
+from icvi_artmap.indices.shared import centres as cen
+from icvi_artmap.indices.shared import sums
 from icvi_artmap.samples.moments import Moments
 
 

@@ -2,7 +2,7 @@
 
 The function is compiled and called for every trial on a copy of the moments in which the sample has
 moved. That costs one evaluation per cluster and sample; whoever wants more speed implements the
-contract (:mod:`icvi_artmap.indices.contract`) as the built-in indices do.
+contract (:mod:`icvi_artmap.indices.base`) as the built-in indices do.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import FLAGS, inline
-from icvi_artmap.indices import contract
-from icvi_artmap.indices.centres import scores_resolution
-from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices import base as contract
+from icvi_artmap.indices.base import Index
+from icvi_artmap.indices.shared.centres import scores_resolution
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.moments import Moments
 

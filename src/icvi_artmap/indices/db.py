@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline
-from icvi_artmap.indices import centres as cen
-from icvi_artmap.indices import extremes as ext
-from icvi_artmap.indices.contract import Index, implement
+from icvi_artmap.indices.base import Index, implement
+from icvi_artmap.indices.shared import centres as cen
+from icvi_artmap.indices.shared import extremes as ext
 from icvi_artmap.samples.moments import Moments
 
 

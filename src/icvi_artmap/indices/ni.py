@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, shared
 from icvi_artmap._compile.simd import WIDTH, add_rows, aligned_zeros
-from icvi_artmap.indices import cholesky
-from icvi_artmap.indices.contract import RESOLUTION, Index, implement
+from icvi_artmap.indices.base import RESOLUTION, Index, implement
+from icvi_artmap.indices.shared import cholesky
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.moments import Moments
 

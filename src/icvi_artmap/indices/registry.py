@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from icvi_artmap.indices import ch, db, ni, pbm, wb, xb
-from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices.base import Index
 
 INDICES: dict[str, Index] = {
     module.INDEX.name: module.INDEX for module in (ni, ch, wb, xb, db, pbm)

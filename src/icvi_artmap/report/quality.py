@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.indices.contract import Index
+from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.prediction import index_value
 from icvi_artmap.samples.scaling import learn_scaling, one_thread, standardised_table

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline
-from icvi_artmap.indices import centres as cen
-from icvi_artmap.indices.contract import NEGLIGIBLE, RESOLUTION, dispatched, implement
+from icvi_artmap.indices.base import NEGLIGIBLE, RESOLUTION, dispatched, implement
+from icvi_artmap.indices.shared import centres as cen
 from icvi_artmap.samples.moments import Moments
 
 

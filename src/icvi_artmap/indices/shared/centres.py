@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline
-from icvi_artmap.indices.contract import NEGLIGIBLE, RESOLUTION
+from icvi_artmap.indices.base import NEGLIGIBLE, RESOLUTION
 from icvi_artmap.samples import moments as mom
 
 

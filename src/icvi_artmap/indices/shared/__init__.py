@@ -1,0 +1,1 @@
+"""What several indices have in common."""
