@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from icvi_artmap import DualVigilanceFuzzyART, FuzzyART, vat
-from icvi_artmap.art import search
+from icvi_artmap.network import resonance as search
 from oracle import fuzzy_art as plain
 from oracle.scaling import complement_code, fit_scaling, min_max
 from test_labels import random_problem

@@ -12,7 +12,7 @@ from sklearn.datasets import make_moons
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from icvi_artmap import FuzzyARTMAP
-from icvi_artmap.art import search
+from icvi_artmap.network import resonance as search
 from oracle import fuzzy_art as plain
 from test_fuzzy_art import coded, random_options
 from test_labels import random_problem

@@ -22,9 +22,9 @@ from hypothesis.stateful import (
 
 import oracle
 from icvi_artmap import engine, index_value, restructure
-from icvi_artmap.art import map_field as field
 from icvi_artmap.indices import base as contract
 from icvi_artmap.indices.registry import INDICES
+from icvi_artmap.network import map_field as field
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data, coded_data, learn_scaling
 from oracle.map_field import eq_artb_yf2

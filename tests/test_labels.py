@@ -7,10 +7,10 @@ import pytest
 
 import oracle
 from icvi_artmap import fitting
-from icvi_artmap.art.search import FEW_BOXES
 from icvi_artmap.engine import Parameters
 from icvi_artmap.indices.ni import LANES
 from icvi_artmap.indices.registry import INDICES
+from icvi_artmap.network.resonance import FEW_BOXES
 from icvi_artmap.samples.scaling import coded_data, learn_scaling
 
 RUNS_PER_INDEX = 60

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from icvi_artmap.art import boxes as box
-from icvi_artmap.art import members as mem
+from icvi_artmap.network import boxes as box
+from icvi_artmap.network import members as mem
 from icvi_artmap.samples.scaling import coded_row, plain_data
 
 pytestmark = pytest.mark.nojit

@@ -19,9 +19,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from icvi_artmap import art_training as training
 from icvi_artmap import notebook, prediction
 from icvi_artmap._support.validation import check_integer, check_real, refuse_sparse
-from icvi_artmap.art.fuzzy_art import UNTAUGHT, Network, Parameters
-from icvi_artmap.art.members import NONE
 from icvi_artmap.epochs import Pace
+from icvi_artmap.network.fuzzy_art import UNTAUGHT, Network, Parameters
+from icvi_artmap.network.members import NONE
 from icvi_artmap.samples.scaling import Scaling, coded_data, range_scaling
 from icvi_artmap.tendency.vat import vat
 

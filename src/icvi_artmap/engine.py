@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, jit
-from icvi_artmap.art import boxes as box
-from icvi_artmap.art import map_field as field
-from icvi_artmap.art import members as mem
-from icvi_artmap.art.search import search
 from icvi_artmap.indices import base as contract
+from icvi_artmap.network import boxes as box
+from icvi_artmap.network import map_field as field
+from icvi_artmap.network import members as mem
+from icvi_artmap.network.resonance import search
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import coded_row, standardised_row
 
@@ -45,7 +45,7 @@ class Network(NamedTuple):
     boxes: box.Boxes
     map_field: NDArray[np.float64]  #: (capacity, k)
     members: mem.Members
-    reach: NDArray[np.float64]  #: see :func:`icvi_artmap.art.search.new_reach`
+    reach: NDArray[np.float64]  #: see :func:`icvi_artmap.network.resonance.new_reach`
 
 
 class Scratch(NamedTuple):

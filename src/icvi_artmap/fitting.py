@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from icvi_artmap import optimise
 from icvi_artmap._support.callbacks import UNWATCHED, Watch
-from icvi_artmap.art.search import BELOW_AB, RHO_A, RHO_AB
 from icvi_artmap.engine import TEACH, Network, Parameters
 from icvi_artmap.epochs import Pace, alive_slots, box_rows, compacted, make_network, present_all
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.batch import batch_state
 from icvi_artmap.initialise import first_boxes, first_partition
+from icvi_artmap.network.resonance import BELOW_AB, RHO_A, RHO_AB
 from icvi_artmap.restructure import merge, split
 from icvi_artmap.samples.scaling import Data, Scaling, turn
 

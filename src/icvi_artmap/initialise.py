@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from icvi_artmap._compile.jit import jit
-from icvi_artmap.art.boxes import Boxes, choices, first_best, make_boxes
+from icvi_artmap.network.boxes import Boxes, choices, first_best, make_boxes
 from icvi_artmap.samples.scaling import Data, Scaling, coded_row, one_thread, standardised_table
 
 #: As the paper sets them for k-means (Section param_set).

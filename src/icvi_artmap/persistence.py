@@ -25,7 +25,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap import __version__, model_file
 from icvi_artmap import art_training as training
-from icvi_artmap.art.boxes import BINS, CELLS
 from icvi_artmap.art_estimators import (
     DualVigilanceFuzzyART,
     FuzzyART,
@@ -39,6 +38,7 @@ from icvi_artmap.fitting import Epoch, FitResult, Vigilances
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.model_file import Arrays, ContentError, Header, ModelFileError, shortened
+from icvi_artmap.network.boxes import BINS, CELLS
 from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Scaling
 from icvi_artmap.selection import make_selection

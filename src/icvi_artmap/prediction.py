@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from icvi_artmap._compile.jit import jit
-from icvi_artmap.art.boxes import CHOICE, choices, make_boxes
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.initialise import assign
+from icvi_artmap.network.boxes import CHOICE, choices, make_boxes
 from icvi_artmap.samples.scaling import (
     Data,
     Scaling,

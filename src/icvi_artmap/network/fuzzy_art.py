@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import jit
-from icvi_artmap.art import boxes as box
-from icvi_artmap.art import map_field as field
-from icvi_artmap.art.members import NONE
-from icvi_artmap.art.search import search
+from icvi_artmap.network import boxes as box
+from icvi_artmap.network import map_field as field
+from icvi_artmap.network.members import NONE
+from icvi_artmap.network.resonance import search
 from icvi_artmap.samples.scaling import coded_row
 
 #: In place of the classes of samples: none are taught.
@@ -42,7 +42,7 @@ class Network(NamedTuple):
     map_field: NDArray[np.float64]  #: (capacity, number of columns)
     cluster: NDArray[np.int64]  #: (capacity,) of every box
     size: NDArray[np.int64]  #: (1,) number of clusters
-    reach: NDArray[np.float64]  #: see :func:`icvi_artmap.art.search.new_reach`
+    reach: NDArray[np.float64]  #: see :func:`icvi_artmap.network.resonance.new_reach`
 
 
 @jit

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline
-from icvi_artmap.art.boxes import Boxes, bury, make_boxes, note
+from icvi_artmap.network.boxes import Boxes, bury, make_boxes, note
 
 NONE = -1
 #: Samples kept next to every bound.

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline
-from icvi_artmap.art import boxes as box
-from icvi_artmap.art import map_field as field
-from icvi_artmap.art import members as mem
+from icvi_artmap.network import boxes as box
+from icvi_artmap.network import map_field as field
+from icvi_artmap.network import members as mem
 
 #: Up to this many boxes all are looked at.
 FEW_BOXES = 8
