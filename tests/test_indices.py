@@ -21,12 +21,14 @@ from hypothesis.stateful import (
 )
 
 import oracle
-from icvi_artmap import engine, index_value, restructure
+from icvi_artmap import index_value
 from icvi_artmap.indices import base as contract
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.network import map_field as field
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data, coded_data, learn_scaling
+from icvi_artmap.training import merge_split as restructure
+from icvi_artmap.training import sample_loop as engine
 from oracle.map_field import eq_artb_yf2
 from test_moments import merge, plain, split
 

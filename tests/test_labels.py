@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import oracle
-from icvi_artmap import fitting
-from icvi_artmap.engine import Parameters
 from icvi_artmap.indices.ni import LANES
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.network.resonance import FEW_BOXES
 from icvi_artmap.samples.scaling import coded_data, learn_scaling
+from icvi_artmap.training import run as fitting
+from icvi_artmap.training.sample_loop import Parameters
 
 RUNS_PER_INDEX = 60
 

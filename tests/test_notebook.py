@@ -14,7 +14,8 @@ from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_html_repr
 
-from icvi_artmap import ICVIARTMAP, DualVigilanceFuzzyART, FuzzyART, FuzzyARTMAP, notebook
+from icvi_artmap import ICVIARTMAP, DualVigilanceFuzzyART, FuzzyART, FuzzyARTMAP
+from icvi_artmap.estimators import notebook
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(90, 2)) + 9.0 * np.array([[0, 0], [3, 0], [0, 3]])[np.arange(90) % 3]

@@ -24,11 +24,13 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, custom_index, search, search_store
+from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, custom_index
 from icvi_artmap._compile import jit as _jit
+from icvi_artmap.estimators.vigilance_search import search
+from icvi_artmap.estimators.vigilance_search import store as search_store
+from icvi_artmap.estimators.vigilance_search.results import COLUMNS, Outcome, Run, SearchResults
+from icvi_artmap.estimators.vigilance_search.store import Store
 from icvi_artmap.samples.scaling import one_thread
-from icvi_artmap.search_results import COLUMNS, Outcome, Run, SearchResults
-from icvi_artmap.search_store import Store
 
 matplotlib.use("Agg")
 
@@ -691,7 +693,8 @@ def test_plot() -> None:
 
 
 def test_plots_are_imported_late() -> None:
-    program = "import sys, icvi_artmap.search; print('matplotlib' in sys.modules)"
+    module = "icvi_artmap.estimators.vigilance_search.search"
+    program = f"import sys, {module}; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "False\n", done.stderr
 

@@ -13,11 +13,13 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 import oracle
-from icvi_artmap import ICVIARTMAP, optimise, selection
+from icvi_artmap import ICVIARTMAP
 from icvi_artmap.datasets import make_ellipsoid_clusters, make_gaussian_clusters
 from icvi_artmap.indices.registry import INDICES, get_index
-from icvi_artmap.optimise import Partition
 from icvi_artmap.samples.scaling import learn_scaling, standardised_data
+from icvi_artmap.training import number_of_clusters as selection
+from icvi_artmap.training import refinement as optimise
+from icvi_artmap.training.refinement import Partition
 
 matplotlib.use("Agg")
 

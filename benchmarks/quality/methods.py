@@ -16,10 +16,10 @@ from sklearn.mixture import GaussianMixture
 
 from benchmarks.common import Problem
 from icvi_artmap import ICVIARTMAP, index_value
-from icvi_artmap.fitting import as_seen_by
 from icvi_artmap.indices.registry import get_index
-from icvi_artmap.optimise import Partition
 from icvi_artmap.samples.scaling import coded_data, learn_scaling
+from icvi_artmap.training.refinement import Partition
+from icvi_artmap.training.run import as_seen_by
 
 Labels = NDArray[np.int64]
 

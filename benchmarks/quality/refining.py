@@ -11,7 +11,7 @@ from benchmarks.quality import sets
 from benchmarks.quality.methods import EPS, Labels, measure
 from benchmarks.quality.sets import Sizes
 from icvi_artmap import ICVIARTMAP
-from icvi_artmap.estimator import REFINED
+from icvi_artmap.estimators.icvi_artmap import REFINED
 
 TEXT = """## Which indices are refined
 

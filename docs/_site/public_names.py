@@ -12,7 +12,10 @@ import icvi_artmap
 from icvi_artmap import datasets
 
 #: Not imported by users, but handed to them, as attributes of what they have fitted.
-RESULTS = ("icvi_artmap.search_results.SearchResults", "icvi_artmap.selection.Selection")
+RESULTS = (
+    "icvi_artmap.estimators.vigilance_search.results.SearchResults",
+    "icvi_artmap.training.number_of_clusters.Selection",
+)
 
 #: Constants have no docstrings, and Sphinx would print all of their values.
 CONSTANTS = {

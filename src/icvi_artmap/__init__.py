@@ -6,8 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from icvi_artmap.art_estimators import DualVigilanceFuzzyART, FuzzyART, FuzzyARTMAP
-    from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.estimators.art_family import DualVigilanceFuzzyART, FuzzyART, FuzzyARTMAP
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+    from icvi_artmap.estimators.vigilance_search.search import ICVIARTMAPSearch
     from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
     from icvi_artmap.model_file import ModelFileError
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from icvi_artmap.plotting.search import SearchDisplay
     from icvi_artmap.plotting.selection import SelectionDisplay
     from icvi_artmap.plotting.vat import VATDisplay
-    from icvi_artmap.prediction import index_value
+    from icvi_artmap.prediction.by_category import index_value
     from icvi_artmap.report.writing import write_report
-    from icvi_artmap.search import ICVIARTMAPSearch
     from icvi_artmap.tables import Table, read_table, write_table
     from icvi_artmap.tendency.vat import ivat, vat
 
@@ -31,12 +31,12 @@ __version__ = "0.1.0"
 #: Public names and where they live; imported when first asked for (PEP 562).
 _HOMES = {
     "CategoryDisplay": "icvi_artmap.plotting.category",
-    "DualVigilanceFuzzyART": "icvi_artmap.art_estimators",
+    "DualVigilanceFuzzyART": "icvi_artmap.estimators.art_family",
     "Explanation": "icvi_artmap.explanation",
-    "FuzzyART": "icvi_artmap.art_estimators",
-    "FuzzyARTMAP": "icvi_artmap.art_estimators",
-    "ICVIARTMAP": "icvi_artmap.estimator",
-    "ICVIARTMAPSearch": "icvi_artmap.search",
+    "FuzzyART": "icvi_artmap.estimators.art_family",
+    "FuzzyARTMAP": "icvi_artmap.estimators.art_family",
+    "ICVIARTMAP": "icvi_artmap.estimators.icvi_artmap",
+    "ICVIARTMAPSearch": "icvi_artmap.estimators.vigilance_search.search",
     "IndexTraceDisplay": "icvi_artmap.plotting.index_trace",
     "MapFieldDisplay": "icvi_artmap.plotting.map_field",
     "ModelFileError": "icvi_artmap.model_file",
@@ -48,7 +48,7 @@ _HOMES = {
     "VATDisplay": "icvi_artmap.plotting.vat",
     "custom_index": "icvi_artmap.indices.custom",
     "explain": "icvi_artmap.explanation",
-    "index_value": "icvi_artmap.prediction",
+    "index_value": "icvi_artmap.prediction.by_category",
     "ivat": "icvi_artmap.tendency.vat",
     "load": "icvi_artmap.persistence",
     "read_table": "icvi_artmap.tables",

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from icvi_artmap import adding, prediction
 from icvi_artmap._support.validation import check_integer
 from icvi_artmap.indices.base import NEGLIGIBLE, RESOLUTION
+from icvi_artmap.prediction import by_category, by_index
 
 if TYPE_CHECKING:
-    from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 
 #: A bound is known up to this part of the range of the feature, and of the value.
 ROUNDING = 1e-14
@@ -327,9 +327,9 @@ def explain(
         positions = _check_samples(samples, len(rows), len(model.labels_))
         own = model.labels_[positions]
     index = model._index
-    values = adding.index_values(rows, model._scaling, index, model._moments, own)
+    values = by_index.index_values(rows, model._scaling, index, model._moments, own)
     best, margin = _best_and_margin(index.direction * values)
-    category = prediction.best_categories(rows, model._scaling, model._boxes, model.alpha)
+    category = by_category.best_categories(rows, model._scaling, model._boxes, model.alpha)
     lower, upper = model.categories_[category, 0], model.categories_[category, 1]
     if named is not None and not callable(named):
         sample_names = list(named)

@@ -24,24 +24,24 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap import __version__, model_file
-from icvi_artmap import art_training as training
-from icvi_artmap.art_estimators import (
+from icvi_artmap.estimators.art_family import (
     DualVigilanceFuzzyART,
     FuzzyART,
     FuzzyARTMAP,
     FuzzyNetwork,
     Ranges,
 )
-from icvi_artmap.epochs import GROWTH
-from icvi_artmap.estimator import ICVIARTMAP
-from icvi_artmap.fitting import Epoch, FitResult, Vigilances
+from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.model_file import Arrays, ContentError, Header, ModelFileError, shortened
 from icvi_artmap.network.boxes import BINS, CELLS
 from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Scaling
-from icvi_artmap.selection import make_selection
+from icvi_artmap.training import art_family as training
+from icvi_artmap.training.number_of_clusters import make_selection
+from icvi_artmap.training.presenting import GROWTH
+from icvi_artmap.training.run import Epoch, FitResult, Vigilances
 
 __all__ = ["ModelFileError", "load", "save"]
 

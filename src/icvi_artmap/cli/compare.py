@@ -117,7 +117,7 @@ def compare(
         from sklearn.preprocessing import StandardScaler
 
         from icvi_artmap.indices.registry import get_index
-        from icvi_artmap.prediction import index_value
+        from icvi_artmap.prediction.by_category import index_value
         from icvi_artmap.report.reading import number
 
         Z = StandardScaler().fit_transform(table.X)
@@ -328,7 +328,7 @@ def _best(rows: list[dict[str, Any]], name: str, direction: int) -> float:
 
 def _ours(index: str) -> Callable[[Any, int, int], Any]:
     def labels(Z: Any, k: int, seed: int) -> Any:
-        from icvi_artmap.estimator import ICVIARTMAP
+        from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 
         return ICVIARTMAP(k, index=index, random_state=seed).fit(Z).labels_
 
@@ -337,7 +337,7 @@ def _ours(index: str) -> Callable[[Any, int, int], Any]:
 
 def _fuzzy_art(Z: Any, k: int, seed: int) -> Any:
     """The vigilance, which it has instead of k, rises until there are as many clusters."""
-    from icvi_artmap.art_estimators import FuzzyART
+    from icvi_artmap.estimators.art_family import FuzzyART
 
     best, labels = float("inf"), None
     for step in range(RHO_STEPS):

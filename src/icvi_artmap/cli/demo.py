@@ -53,8 +53,8 @@ def demo(
         from threadpoolctl import threadpool_limits
 
         from icvi_artmap.datasets import make_ellipsoid_clusters
-        from icvi_artmap.estimator import ICVIARTMAP
-        from icvi_artmap.prediction import index_value
+        from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+        from icvi_artmap.prediction.by_category import index_value
         from icvi_artmap.report.reading import number
 
         X, y = make_ellipsoid_clusters(N_CLUSTERS, N_FEATURES, random_state=seed)

@@ -41,7 +41,7 @@ from icvi_artmap.cli.common import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
     from icvi_artmap.tables import Table
 
 
@@ -120,7 +120,7 @@ def fit(
         import numpy as np
 
         from icvi_artmap._support.callbacks import watching
-        from icvi_artmap.estimator import ICVIARTMAP
+        from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
         from icvi_artmap.persistence import save
 
         found = ICVIARTMAP(

@@ -56,10 +56,10 @@ def use(index: str) -> None:
     import warnings
 
     from icvi_artmap import explain
-    from icvi_artmap.art_estimators import FuzzyART
     from icvi_artmap.datasets import make_gaussian_clusters
-    from icvi_artmap.estimator import ICVIARTMAP
-    from icvi_artmap.prediction import index_value
+    from icvi_artmap.estimators.art_family import FuzzyART
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+    from icvi_artmap.prediction.by_category import index_value
 
     X, _ = make_gaussian_clusters(3, 2, n_samples=90, random_state=0)
     with warnings.catch_warnings():

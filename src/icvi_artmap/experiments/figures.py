@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from icvi_artmap.estimator import ICVIARTMAP
+from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.experiments import paper
 from icvi_artmap.experiments.ledger import Ledger
 from icvi_artmap.experiments.protocol import Problem

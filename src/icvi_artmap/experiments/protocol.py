@@ -21,15 +21,15 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.mixture import GaussianMixture
 
-from icvi_artmap.art_estimators import DualVigilanceFuzzyART, FuzzyART
 from icvi_artmap.datasets import load_paper_set
-from icvi_artmap.estimator import ICVIARTMAP
+from icvi_artmap.estimators.art_family import DualVigilanceFuzzyART, FuzzyART
+from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.experiments import paper
 from icvi_artmap.experiments.kmeans import kmeans
-from icvi_artmap.fitting import Vigilances
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.samples.scaling import learn_scaling, one_thread, standardised_table
 from icvi_artmap.tendency.vat import vat
+from icvi_artmap.training.run import Vigilances
 
 #: k-means runs for one start.
 KMEANS_TRIALS = 10

@@ -15,7 +15,7 @@ from typing import Any
 from icvi_artmap import __version__
 from icvi_artmap._support.files import replaced
 from icvi_artmap.datasets import PAPER_SETS, load_paper_set
-from icvi_artmap.estimator import ICVIARTMAP
+from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.experiments import page, paper, protocol, running, speed
 from icvi_artmap.experiments.ledger import Key, Ledger
 from icvi_artmap.experiments.tables import result_table

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.engine import EVERYONE, LEARN, Parameters, make_scratch, present
-from icvi_artmap.epochs import NO_TRACE, Pace, make_network, present_all
-from icvi_artmap.fitting import as_seen_by
 from icvi_artmap.indices.batch import batch_state
 from icvi_artmap.indices.registry import get_index
-from icvi_artmap.initialise import first_boxes, first_partition, kmeans_centres
 from icvi_artmap.samples.scaling import coded_data, learn_scaling
+from icvi_artmap.training.presenting import NO_TRACE, Pace, make_network, present_all
+from icvi_artmap.training.run import as_seen_by
+from icvi_artmap.training.sample_loop import EVERYONE, LEARN, Parameters, make_scratch, present
+from icvi_artmap.training.start import first_boxes, first_partition, kmeans_centres
 
 #: The paper's parameters for this experiment: rho_a = 0.7, rho_ab = 1.
 PARAMETERS = Parameters(0.7, 1.0, 1.0, 1e-3, 0.01, 1e-3)

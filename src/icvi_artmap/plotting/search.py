@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from icvi_artmap.plotting import drawing
 
 if TYPE_CHECKING:
-    from icvi_artmap.search_results import SearchResults
+    from icvi_artmap.estimators.vigilance_search.results import SearchResults
 
 
 class SearchDisplay:

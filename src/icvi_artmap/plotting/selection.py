@@ -11,7 +11,7 @@ from icvi_artmap.plotting import drawing, samples
 from icvi_artmap.plotting.colours import COLOURS
 
 if TYPE_CHECKING:
-    from icvi_artmap.selection import Selection
+    from icvi_artmap.training.number_of_clusters import Selection
 
 
 class SelectionDisplay:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from icvi_artmap.samples.scaling import standardised_table
 
 if TYPE_CHECKING:
-    from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
     from icvi_artmap.explanation import Profiles
 
 #: Of every cluster at least so many rows are drawn, if it has them.

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES
-from icvi_artmap.prediction import index_value
+from icvi_artmap.prediction.by_category import index_value
 from icvi_artmap.samples.scaling import learn_scaling, one_thread, standardised_table
 
 if TYPE_CHECKING:
-    from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 
 #: The other methods and the refits get at most so many rows; fewer where there is much to do for
 #: each of them, measured as rows · k · d².

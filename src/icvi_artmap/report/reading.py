@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from icvi_artmap.report.quality import MIXTURE, Comparison, Stability
 
 if TYPE_CHECKING:
-    from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
     from icvi_artmap.explanation import Profiles
 
 #: Agreement (adjusted Rand index) from which two partitions are nearly the same, or much alike.

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap import adding
+from icvi_artmap.prediction import by_index
 from icvi_artmap.samples.scaling import blocks, one_thread, standardised_table
 
 if TYPE_CHECKING:
-    from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 
 #: Rows nearest to a border whose margin is computed exactly, at most and at least; half as many
 #: rows drawn at random say what is usual.
@@ -78,7 +78,7 @@ def _margins(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Best other cluster of every row, and how much worse the index is with the row there."""
     index, own = model._index, model.labels_[rows]
-    values = adding.index_values(X[rows], model._scaling, index, model._moments, own)
+    values = by_index.index_values(X[rows], model._scaling, index, model._moments, own)
     scores, each = index.direction * values, np.arange(len(rows))
     present = scores[each, own]
     scores[each, own] = -np.inf

@@ -20,7 +20,7 @@ from icvi_artmap.report.charts import Chart, line_chart
 from icvi_artmap.report.colours import cluster_colours
 
 if TYPE_CHECKING:
-    from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 
 #: Uncertain samples in their table, features in that of profiles, features that are described.
 UNCERTAIN, PROFILED, DESCRIBED = 25, 30, 200
@@ -155,7 +155,7 @@ def _check(
     from sklearn.utils.validation import check_is_fitted
 
     from icvi_artmap._support.validation import check_integer, refuse_sparse
-    from icvi_artmap.estimator import ICVIARTMAP
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 
     if not isinstance(model, ICVIARTMAP):
         hint = " Pass its best_estimator_." if hasattr(model, "best_estimator_") else ""
@@ -195,7 +195,7 @@ def _check(
 
 def _check_same_data(model: ICVIARTMAP, X: NDArray[np.floating]) -> None:
     """The samples of every cluster must have the mean that the model has found."""
-    from icvi_artmap.adding import cluster_moments
+    from icvi_artmap.prediction.by_index import cluster_moments
 
     expected = (len(model.labels_), model.n_features_in_)
     if X.shape != expected:

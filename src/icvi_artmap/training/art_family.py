@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.epochs import GROWTH, Pace
 from icvi_artmap.network.boxes import choose_bins, make_boxes
 from icvi_artmap.network.fuzzy_art import Network, Parameters, present
 from icvi_artmap.network.members import NONE
 from icvi_artmap.network.resonance import new_reach
 from icvi_artmap.samples.scaling import Data
+from icvi_artmap.training.presenting import GROWTH, Pace
 
 #: With a learning rate below 1 weights approach their limits for ever: this near is there.
 SETTLED = 1e-6

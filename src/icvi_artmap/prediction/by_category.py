@@ -9,7 +9,6 @@ from sklearn.utils import check_array, check_consistent_length
 from icvi_artmap._compile.jit import jit
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
-from icvi_artmap.initialise import assign
 from icvi_artmap.network.boxes import CHOICE, choices, make_boxes
 from icvi_artmap.samples.scaling import (
     Data,
@@ -20,6 +19,7 @@ from icvi_artmap.samples.scaling import (
     plain_data,
     standardised_data,
 )
+from icvi_artmap.training.start import assign
 
 
 def _coded_block(X: NDArray[np.floating], scaling: Scaling) -> Data:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.engine import Network
 from icvi_artmap.indices import base as contract
 from icvi_artmap.indices.base import Index
 from icvi_artmap.network import map_field as field
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data
+from icvi_artmap.training.sample_loop import Network
 
 #: Numbers in the scatter matrices of the parts that are summed together: 32 MB.
 PARTS_SIZE = 1 << 22

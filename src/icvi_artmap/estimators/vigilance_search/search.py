@@ -26,15 +26,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap import __version__
 from icvi_artmap._support.validation import check_integer, check_real, check_verbose
-from icvi_artmap.estimator import ICVIARTMAP
-from icvi_artmap.fitting import Start, Vigilances, as_seen_by
+from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+from icvi_artmap.estimators.vigilance_search.results import Outcome, Run, SearchResults
+from icvi_artmap.estimators.vigilance_search.store import Memory, Store
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.custom import CustomIndex, custom_index
 from icvi_artmap.indices.registry import get_index
-from icvi_artmap.initialise import kmeans_centres
 from icvi_artmap.samples.scaling import Data, Scaling, blocks, coded_data, learn_scaling, one_thread
-from icvi_artmap.search_results import Outcome, Run, SearchResults
-from icvi_artmap.search_store import Memory, Store
+from icvi_artmap.training.run import Start, Vigilances, as_seen_by
+from icvi_artmap.training.start import kmeans_centres
 
 #: The grids of the paper (Table gridsearch): rho_a with few features and with many, rho_ab.
 RHO_A_FEW = tuple(i / 20 for i in range(20))

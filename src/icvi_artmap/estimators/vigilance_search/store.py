@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.search_results import Outcome, Run
+from icvi_artmap.estimators.vigilance_search.results import Outcome, Run
 
 FORMAT = "icvi-artmap search"
 VERSION = 1

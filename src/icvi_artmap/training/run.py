@@ -9,16 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap import optimise
 from icvi_artmap._support.callbacks import UNWATCHED, Watch
-from icvi_artmap.engine import TEACH, Network, Parameters
-from icvi_artmap.epochs import Pace, alive_slots, box_rows, compacted, make_network, present_all
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.batch import batch_state
-from icvi_artmap.initialise import first_boxes, first_partition
 from icvi_artmap.network.resonance import BELOW_AB, RHO_A, RHO_AB
-from icvi_artmap.restructure import merge, split
 from icvi_artmap.samples.scaling import Data, Scaling, turn
+from icvi_artmap.training import refinement as optimise
+from icvi_artmap.training.merge_split import merge, split
+from icvi_artmap.training.presenting import (
+    Pace,
+    alive_slots,
+    box_rows,
+    compacted,
+    make_network,
+    present_all,
+)
+from icvi_artmap.training.sample_loop import TEACH, Network, Parameters
+from icvi_artmap.training.start import first_boxes, first_partition
 
 #: Passes over the samples in which the network is taught a refined partition, at most.
 TEACHING = 3
@@ -115,8 +122,8 @@ def fit(
     """One run from the given start; ``data`` are coded and as the index sees them.
 
     Their rows are in the order of presentation, ``order``. ``refine``: go on with
-    :mod:`icvi_artmap.optimise`, which draws from this generator. ``watch`` is told of every epoch
-    and of the refinement, and can ask for ``attributes``, which makes them from a result.
+    :mod:`icvi_artmap.training.refinement`, which draws from this generator. ``watch`` is told of
+    every epoch and of the refinement, and can ask for ``attributes``, made from a result.
     """
     n_clusters = len(start.centres)
     # Initialisation

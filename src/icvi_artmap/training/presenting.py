@@ -9,14 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.engine import EVERYONE, LEARN, Network, Parameters, make_scratch, present
 from icvi_artmap.indices.base import Index
 from icvi_artmap.network.boxes import GROUP, choose_bins, make_boxes
 from icvi_artmap.network.members import compact, make_members
 from icvi_artmap.network.resonance import new_reach
-from icvi_artmap.restructure import drop_empty
 from icvi_artmap.samples.moments import worn
 from icvi_artmap.samples.scaling import Data
+from icvi_artmap.training.merge_split import drop_empty
+from icvi_artmap.training.sample_loop import (
+    EVERYONE,
+    LEARN,
+    Network,
+    Parameters,
+    make_scratch,
+    present,
+)
 
 #: Compiled code runs for about this long before Python gets to see an interrupt.
 CHUNK_SECONDS = 0.1

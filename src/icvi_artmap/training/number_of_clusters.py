@@ -1,7 +1,7 @@
 """The number of clusters: one path over k, and the rule that chooses on it (beyond the paper).
 
 The path starts with a single cluster. The cluster whose split promises most is split, the partition
-is improved (:mod:`icvi_artmap.optimise`), and so on: every k begins where k - 1 has ended.
+is improved (:mod:`icvi_artmap.training.refinement`), and so on: every k begins where k - 1 ended.
 
 NI itself always prefers more clusters. 2N NI is, up to a constant, minus twice the logarithm of the
 likelihood of a Gaussian per cluster; so the rule is like Schwarz's, with a penalty for every
@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap import optimise
 from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.ni import NIState
-from icvi_artmap.optimise import Labels, Outlook, Partition
 from icvi_artmap.samples.scaling import Data, one_thread
+from icvi_artmap.training import refinement as optimise
+from icvi_artmap.training.refinement import Labels, Outlook, Partition
 
 #: Weight of the parameters of a Gaussian, and the part of a sample of mean variance that is added
 #: to every cluster. Chosen on generated sets (docs/beyond.md).

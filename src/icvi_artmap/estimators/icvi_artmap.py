@@ -14,7 +14,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from icvi_artmap import adding, fitting, notebook, prediction, selection
 from icvi_artmap._support.callbacks import (
     UNWATCHED,
     CallbackSupportMixin,
@@ -23,14 +22,18 @@ from icvi_artmap._support.callbacks import (
     with_callbacks,
 )
 from icvi_artmap._support.validation import check_integer, check_real, check_verbose, refuse_sparse
-from icvi_artmap.engine import Parameters
+from icvi_artmap.estimators import notebook
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
-from icvi_artmap.initialise import kmeans_centres
+from icvi_artmap.prediction import by_category, by_index
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Data, Scaling, coded_data, learn_scaling
 from icvi_artmap.tendency.vat import vat
+from icvi_artmap.training import number_of_clusters as selection
+from icvi_artmap.training import run as fitting
+from icvi_artmap.training.sample_loop import Parameters
+from icvi_artmap.training.start import kmeans_centres
 
 _SEEDS = np.iinfo(np.int32).max
 #: Indices for which refine="auto" refines: where it raised the mean ARI (docs/quality.md).
@@ -263,7 +266,7 @@ class ICVIARTMAP(
 
         def finish(model: ICVIARTMAP, result: fitting.FitResult) -> None:
             k = len(result.centres)
-            moments = adding.cluster_moments(X, result.labels, k, scaling, index)
+            moments = by_index.cluster_moments(X, result.labels, k, scaling, index)
             model._set_result(result, moments, scaling, index)
 
         def attributes(result: fitting.FitResult) -> dict[str, Any]:
@@ -331,7 +334,7 @@ class ICVIARTMAP(
         """
         check_is_fitted(self)
         X = self._check_data(X, reset=False)
-        return prediction.best_choices(
+        return by_category.best_choices(
             X, self._scaling, self._boxes, self.alpha, self.category_labels_, self.n_clusters_
         )
 
@@ -342,15 +345,15 @@ class ICVIARTMAP(
         """
         labels = self.predict(X)
         X = self._check_data(X, reset=False)
-        return prediction.score(X, labels, self._scaling, get_index(self.index))
+        return by_category.score(X, labels, self._scaling, get_index(self.index))
 
     def _predict(self, X: NDArray[np.floating]) -> NDArray[np.int64]:
         by = self._index.prediction if self.prediction == "auto" else self.prediction
         if by == "category":
             return self.category_labels_[
-                prediction.best_categories(X, self._scaling, self._boxes, self.alpha)
+                by_category.best_categories(X, self._scaling, self._boxes, self.alpha)
             ]
-        return adding.best_clusters(X, self._scaling, self._index, self._moments)
+        return by_index.best_clusters(X, self._scaling, self._index, self._moments)
 
     def _presented(
         self, X: NDArray[np.floating], scaling: Scaling, random_state: np.random.RandomState

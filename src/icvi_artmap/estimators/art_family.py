@@ -16,14 +16,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from icvi_artmap import art_training as training
-from icvi_artmap import notebook, prediction
 from icvi_artmap._support.validation import check_integer, check_real, refuse_sparse
-from icvi_artmap.epochs import Pace
+from icvi_artmap.estimators import notebook
 from icvi_artmap.network.fuzzy_art import UNTAUGHT, Network, Parameters
 from icvi_artmap.network.members import NONE
+from icvi_artmap.prediction import by_category
 from icvi_artmap.samples.scaling import Scaling, coded_data, range_scaling
 from icvi_artmap.tendency.vat import vat
+from icvi_artmap.training import art_family as training
+from icvi_artmap.training.presenting import Pace
 
 FeatureRange = tuple[ArrayLike, ArrayLike] | None
 #: A map field that says nothing.
@@ -167,7 +168,7 @@ class FuzzyNetwork(notebook.SummarisedEstimator):
     def _best_categories(self, X: ArrayLike) -> NDArray[np.int64]:
         check_is_fitted(self)
         X = self._check_data(X, reset=False)
-        return prediction.best_categories(X, self._scaling, self._boxes, self.alpha)
+        return by_category.best_categories(X, self._scaling, self._boxes, self.alpha)
 
 
 class FuzzyClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, FuzzyNetwork):
@@ -237,7 +238,7 @@ class FuzzyClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         """
         check_is_fitted(self)
         X = self._check_data(X, reset=False)
-        return prediction.best_choices(
+        return by_category.best_choices(
             X, self._scaling, self._boxes, self.alpha, self.category_labels_, self.n_clusters_
         )
 

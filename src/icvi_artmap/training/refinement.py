@@ -20,12 +20,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.engine import EVERYONE, SWEEP, Parameters
-from icvi_artmap.epochs import Pace, make_network, present_all
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.ni import NIState
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data, blocks, one_thread
+from icvi_artmap.training.presenting import Pace, make_network, present_all
+from icvi_artmap.training.sample_loop import EVERYONE, SWEEP, Parameters
 
 #: Ways to split a cluster that are tried: one along its principal axis, the others at random.
 SPLITS = 8

@@ -1,0 +1,1 @@
+"""The search for the vigilances: many runs, of which the index picks the best."""
