@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from icvi_artmap.estimators.art_family import DualVigilanceFuzzyART, FuzzyART, FuzzyARTMAP
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
     from icvi_artmap.estimators.vigilance_search.search import ICVIARTMAPSearch
-    from icvi_artmap.explanation import Explanation, explain
     from icvi_artmap.indices.custom import custom_index
+    from icvi_artmap.inspection.explanation import Explanation, explain
     from icvi_artmap.model_file import ModelFileError
     from icvi_artmap.persistence import load, save
     from icvi_artmap.plotting.category import CategoryDisplay
@@ -32,7 +32,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "CategoryDisplay": "icvi_artmap.plotting.category",
     "DualVigilanceFuzzyART": "icvi_artmap.estimators.art_family",
-    "Explanation": "icvi_artmap.explanation",
+    "Explanation": "icvi_artmap.inspection.explanation",
     "FuzzyART": "icvi_artmap.estimators.art_family",
     "FuzzyARTMAP": "icvi_artmap.estimators.art_family",
     "ICVIARTMAP": "icvi_artmap.estimators.icvi_artmap",
@@ -47,7 +47,7 @@ _HOMES = {
     "Table": "icvi_artmap.tables",
     "VATDisplay": "icvi_artmap.plotting.vat",
     "custom_index": "icvi_artmap.indices.custom",
-    "explain": "icvi_artmap.explanation",
+    "explain": "icvi_artmap.inspection.explanation",
     "index_value": "icvi_artmap.prediction.by_category",
     "ivat": "icvi_artmap.tendency.vat",
     "load": "icvi_artmap.persistence",

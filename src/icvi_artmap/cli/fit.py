@@ -175,7 +175,7 @@ def fit(
 
 def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, Any]:
     """A fitted model as JSON has it."""
-    from icvi_artmap.explanation import _profiles
+    from icvi_artmap.inspection.explanation import _profiles
 
     profiles = _profiles(model)
     clusters = [
@@ -228,7 +228,7 @@ def print_result(
 ) -> None:
     """What was found, in sentences and a table of the clusters."""
     from icvi_artmap.cli.output import arrow, columns
-    from icvi_artmap.explanation import _profiles
+    from icvi_artmap.inspection.explanation import _profiles
     from icvi_artmap.report.reading import number, readings, telling
 
     used = f"{len(table.columns)} column{'s' if len(table.columns) > 1 else ''}"

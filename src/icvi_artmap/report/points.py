@@ -13,7 +13,7 @@ from icvi_artmap.samples.scaling import standardised_table
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-    from icvi_artmap.explanation import Profiles
+    from icvi_artmap.inspection.explanation import Profiles
 
 #: Of every cluster at least so many rows are drawn, if it has them.
 FROM_EVERY_CLUSTER = 10

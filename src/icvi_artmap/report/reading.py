@@ -13,7 +13,7 @@ from icvi_artmap.report.quality import MIXTURE, Comparison, Stability
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-    from icvi_artmap.explanation import Profiles
+    from icvi_artmap.inspection.explanation import Profiles
 
 #: Agreement (adjusted Rand index) from which two partitions are nearly the same, or much alike.
 SAME, ALIKE = 0.9, 0.7

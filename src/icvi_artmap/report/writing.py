@@ -256,7 +256,7 @@ def _report(
 ) -> str:
     from sklearn.utils import check_random_state
 
-    from icvi_artmap.explanation import _profiles
+    from icvi_artmap.inspection.explanation import _profiles
 
     model, X = given.model, given.X
     (n, d), k = X.shape, model.n_clusters_

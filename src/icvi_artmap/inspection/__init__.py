@@ -1,0 +1,1 @@
+"""Why samples belong to their clusters."""
