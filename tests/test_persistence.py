@@ -49,7 +49,7 @@ from icvi_artmap import (
     model_file,
     save,
 )
-from icvi_artmap.model_file import npy_header
+from icvi_artmap.persistence.file_format import npy_header
 
 MUTATIONS = int(os.environ.get("ICVI_ARTMAP_FUZZ", "3000"))
 #: Memory that a mutated file may take at most beyond what the process has.

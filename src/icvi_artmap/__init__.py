@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from icvi_artmap.estimators.vigilance_search.search import ICVIARTMAPSearch
     from icvi_artmap.indices.custom import custom_index
     from icvi_artmap.inspection.explanation import Explanation, explain
-    from icvi_artmap.model_file import ModelFileError
-    from icvi_artmap.persistence import load, save
+    from icvi_artmap.persistence.file_format import ModelFileError
+    from icvi_artmap.persistence.save_load import load, save
     from icvi_artmap.plotting.category import CategoryDisplay
     from icvi_artmap.plotting.index_trace import IndexTraceDisplay
     from icvi_artmap.plotting.map_field import MapFieldDisplay
@@ -39,7 +39,7 @@ _HOMES = {
     "ICVIARTMAPSearch": "icvi_artmap.estimators.vigilance_search.search",
     "IndexTraceDisplay": "icvi_artmap.plotting.index_trace",
     "MapFieldDisplay": "icvi_artmap.plotting.map_field",
-    "ModelFileError": "icvi_artmap.model_file",
+    "ModelFileError": "icvi_artmap.persistence.file_format",
     "PartitionDisplay": "icvi_artmap.plotting.partition",
     "ProfileDisplay": "icvi_artmap.plotting.profile",
     "SearchDisplay": "icvi_artmap.plotting.search",
@@ -50,9 +50,9 @@ _HOMES = {
     "explain": "icvi_artmap.inspection.explanation",
     "index_value": "icvi_artmap.prediction.by_category",
     "ivat": "icvi_artmap.tendency.vat",
-    "load": "icvi_artmap.persistence",
+    "load": "icvi_artmap.persistence.save_load",
     "read_table": "icvi_artmap.tables",
-    "save": "icvi_artmap.persistence",
+    "save": "icvi_artmap.persistence.save_load",
     "vat": "icvi_artmap.tendency.vat",
     "write_report": "icvi_artmap.report",
     "write_table": "icvi_artmap.tables",

@@ -121,7 +121,7 @@ def fit(
 
         from icvi_artmap._support.callbacks import watching
         from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-        from icvi_artmap.persistence import save
+        from icvi_artmap.persistence.save_load import save
 
         found = ICVIARTMAP(
             n_clusters,

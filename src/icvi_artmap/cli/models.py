@@ -16,7 +16,7 @@ def load_model(path: str) -> tuple[Any, list[str] | None]:
     They are taken from the model: rows come as arrays, whose columns are in the order of the names
     already, and scikit-learn would warn that arrays have no names.
     """
-    from icvi_artmap.persistence import load
+    from icvi_artmap.persistence.save_load import load
 
     model = load(path)
     if not hasattr(model, "feature_names_in_"):

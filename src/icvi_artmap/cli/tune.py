@@ -116,7 +116,7 @@ def tune(
 
         from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
         from icvi_artmap.estimators.vigilance_search.search import ICVIARTMAPSearch
-        from icvi_artmap.persistence import save
+        from icvi_artmap.persistence.save_load import save
         from icvi_artmap.report.reading import number
 
     search = ICVIARTMAPSearch(

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from icvi_artmap import __version__, model_file
+from icvi_artmap import __version__
 from icvi_artmap.estimators.art_family import (
     DualVigilanceFuzzyART,
     FuzzyART,
@@ -34,8 +34,15 @@ from icvi_artmap.estimators.art_family import (
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES, get_index
-from icvi_artmap.model_file import Arrays, ContentError, Header, ModelFileError, shortened
 from icvi_artmap.network.boxes import BINS, CELLS
+from icvi_artmap.persistence import file_format as model_file
+from icvi_artmap.persistence.file_format import (
+    Arrays,
+    ContentError,
+    Header,
+    ModelFileError,
+    shortened,
+)
 from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Scaling
 from icvi_artmap.training import art_family as training

@@ -3,7 +3,7 @@
 Any program that reads .npz files reads the arrays. This module writes one form of such a file and
 reads no other: nothing in it is ever executed or unpickled, every size is checked against that of
 the file before memory is taken, and every array against its checksum. What the arrays mean, and
-whether they fit together, is not known here (:mod:`icvi_artmap.persistence`).
+whether they fit together, is not known here (:mod:`icvi_artmap.persistence.save_load`).
 """
 
 from __future__ import annotations

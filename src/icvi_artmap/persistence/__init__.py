@@ -1,0 +1,1 @@
+"""Fitted models to files and back."""
