@@ -8,7 +8,7 @@ from typing import NamedTuple
 import matplotlib.pyplot
 
 from benchmarks.common import INDICES, compile_kernels, duration, paper_set, table
-from icvi_artmap.experiments.speed import compare, picture
+from icvi_artmap.reproduction.speed import compare, picture
 
 TEXT = """## Incremental against batch
 

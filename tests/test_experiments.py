@@ -12,13 +12,13 @@ from sklearn.metrics import adjusted_rand_score
 from icvi_artmap import ICVIARTMAP, DualVigilanceFuzzyART, FuzzyART
 from icvi_artmap.cli.app import run
 from icvi_artmap.datasets import SYNTHETIC, make_gaussian_clusters
-from icvi_artmap.experiments import page, paper, protocol, running, speed
-from icvi_artmap.experiments.kmeans import kmeans
-from icvi_artmap.experiments.ledger import Ledger
-from icvi_artmap.experiments.protocol import Problem
-from icvi_artmap.experiments.ranks import average_ranks
-from icvi_artmap.experiments.tables import MORE_STARTS, REFINED, Cell, result_table
 from icvi_artmap.indices.registry import get_index
+from icvi_artmap.reproduction import page, paper, protocol, running, speed
+from icvi_artmap.reproduction.kmeans import kmeans
+from icvi_artmap.reproduction.ledger import Ledger
+from icvi_artmap.reproduction.protocol import Problem
+from icvi_artmap.reproduction.ranks import average_ranks
+from icvi_artmap.reproduction.tables import MORE_STARTS, REFINED, Cell, result_table
 
 # --- what the paper prints ------------------------------------------------------------------------
 

@@ -42,14 +42,14 @@ from icvi_artmap import (
     FuzzyARTMAP,
     ICVIARTMAPSearch,
     ModelFileError,
-    art_training,
     custom_index,
     explain,
     load,
-    model_file,
     save,
 )
+from icvi_artmap.persistence import file_format
 from icvi_artmap.persistence.file_format import npy_header
+from icvi_artmap.training import art_family
 
 MUTATIONS = int(os.environ.get("ICVI_ARTMAP_FUZZ", "3000"))
 #: Memory that a mutated file may take at most beyond what the process has.
@@ -130,8 +130,8 @@ def assert_same(a: Any, b: Any, where: str = "model") -> None:
         assert (a.dtype, a.shape) == (b.dtype, b.shape), where
         assert a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes(), where
     elif type(a).__name__ == "Network":  # how much room it has makes no difference
-        n = len(art_training.rows(a))
-        assert_same(art_training.rows(a), art_training.rows(b), where)
+        n = len(art_family.rows(a))
+        assert_same(art_family.rows(a), art_family.rows(b), where)
         assert_same(a.boxes.cells, b.boxes.cells, where)
         assert_same(a.boxes.value[0, :n], b.boxes.value[0, :n], where)
         assert_same(a.boxes.bins[:n], b.boxes.bins[:n], where)
@@ -310,7 +310,7 @@ def test_a_file_is_there_whole_or_not_at_all(
     def fail(*_: Any) -> bytes:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(model_file, "npy_header", fail)
+    monkeypatch.setattr(file_format, "npy_header", fail)
     with pytest.raises(KeyboardInterrupt):
         save(fitted("NI"), path)
     assert path.read_bytes() == before

@@ -27,7 +27,7 @@ from benchmarks.quality.methods import (
 )
 from benchmarks.quality.sets import Sizes
 from icvi_artmap import ICVIARTMAP, index_value
-from icvi_artmap.experiments.paper import TUNED_REAL, TUNED_SYNTHETIC
+from icvi_artmap.reproduction.paper import TUNED_REAL, TUNED_SYNTHETIC
 
 #: ARI of the paper on Olivetti, and of its iNI tuned by the index on the synthetic sets.
 PAPER_OLIVETTI = TUNED_REAL.values["olivetti"]["iNI"]

@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 
 from benchmarks.common import Problem, data_folder
 from icvi_artmap.datasets import SYNTHETIC, make_ellipsoid_clusters, make_gaussian_clusters
-from icvi_artmap.experiments.reproduction import QUICK_SETS
+from icvi_artmap.reproduction.reproduction import QUICK_SETS
 
 GENERATORS = {"Gaussian": make_gaussian_clusters, "ellipsoid": make_ellipsoid_clusters}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from icvi_artmap._support.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from icvi_artmap.estimators.art_family import DualVigilanceFuzzyART, FuzzyART, FuzzyARTMAP
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
@@ -21,12 +23,10 @@ if TYPE_CHECKING:
     from icvi_artmap.plotting.search import SearchDisplay
     from icvi_artmap.plotting.selection import SelectionDisplay
     from icvi_artmap.plotting.vat import VATDisplay
-    from icvi_artmap.prediction.by_category import index_value
+    from icvi_artmap.prediction.index_value import index_value
     from icvi_artmap.report.writing import write_report
     from icvi_artmap.tables import Table, read_table, write_table
     from icvi_artmap.tendency.vat import ivat, vat
-
-__version__ = "0.1.0"
 
 #: Public names and where they live; imported when first asked for (PEP 562).
 _HOMES = {
@@ -48,7 +48,7 @@ _HOMES = {
     "VATDisplay": "icvi_artmap.plotting.vat",
     "custom_index": "icvi_artmap.indices.custom",
     "explain": "icvi_artmap.inspection.explanation",
-    "index_value": "icvi_artmap.prediction.by_category",
+    "index_value": "icvi_artmap.prediction.index_value",
     "ivat": "icvi_artmap.tendency.vat",
     "load": "icvi_artmap.persistence.save_load",
     "read_table": "icvi_artmap.tables",

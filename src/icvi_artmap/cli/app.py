@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from icvi_artmap import __version__
+from icvi_artmap._support.version import __version__
 from icvi_artmap.cli.compare import compare
 from icvi_artmap.cli.demo import demo
 from icvi_artmap.cli.explain import explain

@@ -117,7 +117,7 @@ def compare(
         from sklearn.preprocessing import StandardScaler
 
         from icvi_artmap.indices.registry import get_index
-        from icvi_artmap.prediction.by_category import index_value
+        from icvi_artmap.prediction.index_value import index_value
         from icvi_artmap.report.reading import number
 
         Z = StandardScaler().fit_transform(table.X)

@@ -54,7 +54,7 @@ def demo(
 
         from icvi_artmap.datasets import make_ellipsoid_clusters
         from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-        from icvi_artmap.prediction.by_category import index_value
+        from icvi_artmap.prediction.index_value import index_value
         from icvi_artmap.report.reading import number
 
         X, y = make_ellipsoid_clusters(N_CLUSTERS, N_FEATURES, random_state=seed)

@@ -18,8 +18,8 @@ def info(
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
-    from icvi_artmap import __version__
     from icvi_artmap._compile.jit import cache_directory
+    from icvi_artmap._support.version import __version__
 
     facts = {
         "icvi-artmap": __version__,

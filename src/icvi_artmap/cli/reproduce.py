@@ -41,7 +41,7 @@ def reproduce(
     a run that is stopped goes on where it was. Writes reproduction.md and reproduction.html.
     """
     from icvi_artmap.datasets import PAPER_SETS
-    from icvi_artmap.experiments import reproduction
+    from icvi_artmap.reproduction import reproduction
 
     def chosen(given: list[str] | None, known: tuple[str, ...], option: str) -> tuple[str, ...]:
         for name in given or ():

@@ -81,7 +81,7 @@ def score(
         import numpy as np
 
         from icvi_artmap.indices.registry import get_index
-        from icvi_artmap.prediction.by_category import index_value
+        from icvi_artmap.prediction.index_value import index_value
         from icvi_artmap.report.reading import number
 
         present, codes, counts = np.unique(clusters, return_inverse=True, return_counts=True)

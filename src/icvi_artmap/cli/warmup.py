@@ -59,7 +59,7 @@ def use(index: str) -> None:
     from icvi_artmap.datasets import make_gaussian_clusters
     from icvi_artmap.estimators.art_family import FuzzyART
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-    from icvi_artmap.prediction.by_category import index_value
+    from icvi_artmap.prediction.index_value import index_value
 
     X, _ = make_gaussian_clusters(3, 2, n_samples=90, random_state=0)
     with warnings.catch_warnings():

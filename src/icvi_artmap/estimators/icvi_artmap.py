@@ -26,6 +26,7 @@ from icvi_artmap.estimators import notebook
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.prediction import by_category, by_index
+from icvi_artmap.prediction.index_value import score
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Data, Scaling, coded_data, learn_scaling
@@ -345,7 +346,7 @@ class ICVIARTMAP(
         """
         labels = self.predict(X)
         X = self._check_data(X, reset=False)
-        return by_category.score(X, labels, self._scaling, get_index(self.index))
+        return score(X, labels, self._scaling, get_index(self.index))
 
     def _predict(self, X: NDArray[np.floating]) -> NDArray[np.int64]:
         by = self._index.prediction if self.prediction == "auto" else self.prediction

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from icvi_artmap import __version__
+from icvi_artmap._support.version import __version__
 from icvi_artmap.estimators.art_family import (
     DualVigilanceFuzzyART,
     FuzzyART,

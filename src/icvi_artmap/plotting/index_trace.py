@@ -229,7 +229,7 @@ def _reference_value(model: Any, X: ArrayLike | None, reference: Any) -> float |
             "The index of a reference partition is computed from the data. Pass them: "
             "from_estimator(model, X, reference=labels); or pass the value of the index."
         )
-    from icvi_artmap.prediction.by_category import index_value
+    from icvi_artmap.prediction.index_value import index_value
 
     table = samples.checked_table(X)
     n, d = len(model.labels_), model.n_features_in_

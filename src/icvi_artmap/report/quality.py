@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES
-from icvi_artmap.prediction.by_category import index_value
+from icvi_artmap.prediction.index_value import index_value
 from icvi_artmap.samples.scaling import learn_scaling, one_thread, standardised_table
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icvi_artmap import __version__
 from icvi_artmap._support.files import replaced
+from icvi_artmap._support.version import __version__
 from icvi_artmap.report import page, points, quality, reading, uncertain
 from icvi_artmap.report.charts import Chart, line_chart
 from icvi_artmap.report.colours import cluster_colours

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from icvi_artmap._compile.jit import jit
-from icvi_artmap.network.boxes import Boxes, choices, first_best, make_boxes
-from icvi_artmap.samples.scaling import Data, Scaling, coded_row, one_thread, standardised_table
+from icvi_artmap.network.boxes import Boxes, make_boxes
+from icvi_artmap.network.nearest import nearest_boxes
+from icvi_artmap.samples.scaling import Data, Scaling, one_thread, standardised_table
 
 #: As the paper sets them for k-means (Section param_set).
 KMEANS_MAX_ITER, KMEANS_TOL = 300, 1e-6
@@ -47,22 +47,13 @@ def first_boxes(centres: NDArray[np.float64], scaling: Scaling) -> NDArray[np.fl
     return np.hstack([scaled, 1.0 - scaled])
 
 
-@jit
-def assign(data, boxes, alpha, x_a, start, stop, out):
-    """The box of largest choice for samples start to stop - 1."""
-    for s in range(start, stop):
-        coded_row(data, s, x_a)
-        choices(boxes, x_a, alpha)
-        out[s] = first_best(boxes)
-
-
 def first_partition(
     data: Data, rows: NDArray[np.float64], alpha: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Boxes that got a sample, and the box of every sample; a box's number is its cluster's."""
     boxes: Boxes = make_boxes(rows, len(rows))
     labels = np.empty(len(data.table), np.int64)
-    assign(data, boxes, alpha, np.empty(rows.shape[1]), 0, len(labels), labels)
+    nearest_boxes(data, boxes, alpha, np.empty(rows.shape[1]), labels)
     kept = np.bincount(labels, minlength=len(rows)) > 0
     np.take(np.cumsum(kept) - 1, labels, out=labels)
     return rows[kept], labels

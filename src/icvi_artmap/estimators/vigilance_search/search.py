@@ -24,8 +24,8 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from icvi_artmap import __version__
 from icvi_artmap._support.validation import check_integer, check_real, check_verbose
+from icvi_artmap._support.version import __version__
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.estimators.vigilance_search.results import Outcome, Run, SearchResults
 from icvi_artmap.estimators.vigilance_search.store import Memory, Store

@@ -12,13 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from icvi_artmap import __version__
 from icvi_artmap._support.files import replaced
+from icvi_artmap._support.version import __version__
 from icvi_artmap.datasets import PAPER_SETS, load_paper_set
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-from icvi_artmap.experiments import page, paper, protocol, running, speed
-from icvi_artmap.experiments.ledger import Key, Ledger
-from icvi_artmap.experiments.tables import result_table
+from icvi_artmap.reproduction import page, paper, protocol, running, speed
+from icvi_artmap.reproduction.ledger import Key, Ledger
+from icvi_artmap.reproduction.tables import result_table
 
 TABLES = ("datasets", "synthetic", "tuned-synthetic", "real", "tuned-real", "speed")
 FIGURES = ("partition", "trace", "elapsed")
@@ -78,7 +78,7 @@ def reproduce(request: Request, progress: Progress, say: Callable[[str], None]) 
         for key in running.missing(ledger, name, columns, request.quick)
     ]
     if figures:
-        from icvi_artmap.experiments.figures import FIGURE_SET
+        from icvi_artmap.reproduction.figures import FIGURE_SET
 
         variants = {f"{index} 0" for index in paper.INDICES}
         more = running.missing(ledger, FIGURE_SET, paper.COLUMNS, request.quick)
@@ -211,7 +211,7 @@ def _speed_section(request: Request, say: Callable[[str], None]) -> page.Section
 def _figure(name: str, request: Request, ledger: Ledger) -> Iterator[Any]:
     import matplotlib.pyplot as plt
 
-    from icvi_artmap.experiments import figures
+    from icvi_artmap.reproduction import figures
 
     if name == "elapsed":
         figure = speed.picture(_times(request, lambda _: None))

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from icvi_artmap.experiments import paper, protocol
-from icvi_artmap.experiments.ledger import Ledger
-from icvi_artmap.experiments.ranks import DECIMALS, average_ranks
 from icvi_artmap.indices.registry import get_index
+from icvi_artmap.reproduction import paper, protocol
+from icvi_artmap.reproduction.ledger import Ledger
+from icvi_artmap.reproduction.ranks import DECIMALS, average_ranks
 
 #: Nearer than this to the printed value is as near as another start or order of samples may be.
 NEAR = 0.01

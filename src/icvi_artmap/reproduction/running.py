@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import joblib
 
-from icvi_artmap.experiments import paper, protocol
-from icvi_artmap.experiments.ledger import Key, Ledger
+from icvi_artmap.reproduction import paper, protocol
+from icvi_artmap.reproduction.ledger import Key, Ledger
 
 #: Jobs of this kind take longest, and are begun first.
 _LONGEST = ("SC", "ART", "NI")

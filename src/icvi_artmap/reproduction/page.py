@@ -6,8 +6,8 @@ import html
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from icvi_artmap.experiments import paper, protocol
-from icvi_artmap.experiments.tables import MARKS, OWN, REFINED, Cell, ResultTable
+from icvi_artmap.reproduction import paper, protocol
+from icvi_artmap.reproduction.tables import MARKS, OWN, REFINED, Cell, ResultTable
 
 TITLES = {
     "datasets": "The data sets",

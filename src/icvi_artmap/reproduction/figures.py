@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-from icvi_artmap.experiments import paper
-from icvi_artmap.experiments.ledger import Ledger
-from icvi_artmap.experiments.protocol import Problem
 from icvi_artmap.plotting.index_trace import IndexTraceDisplay
 from icvi_artmap.plotting.partition import PartitionDisplay
+from icvi_artmap.reproduction import paper
+from icvi_artmap.reproduction.ledger import Ledger
+from icvi_artmap.reproduction.protocol import Problem
 
 #: The set of the paper's Figs. partition_a and partition_b.
 FIGURE_SET = "2d-10c-no0"

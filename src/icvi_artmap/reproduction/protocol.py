@@ -24,9 +24,9 @@ from sklearn.mixture import GaussianMixture
 from icvi_artmap.datasets import load_paper_set
 from icvi_artmap.estimators.art_family import DualVigilanceFuzzyART, FuzzyART
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-from icvi_artmap.experiments import paper
-from icvi_artmap.experiments.kmeans import kmeans
 from icvi_artmap.indices.registry import get_index
+from icvi_artmap.reproduction import paper
+from icvi_artmap.reproduction.kmeans import kmeans
 from icvi_artmap.samples.scaling import learn_scaling, one_thread, standardised_table
 from icvi_artmap.tendency.vat import vat
 from icvi_artmap.training.run import Vigilances
