@@ -168,10 +168,10 @@ def test_predict_by_the_index(index: Index) -> None:
     Z = standardised_table(X, learn_scaling(X))
     found = fitted.predict(rows)
     assert found.dtype == np.int64
-    definition = batch(fitted._index)
+    definition = batch(fitted.fitted_.index)
     for row, label in zip(standardised_table(rows, learn_scaling(X)), found, strict=True):
         values = oracle.values_with_sample(definition, Z, fitted.labels_, row)
-        assert label == oracle.best_cluster(fitted._index.direction * values)
+        assert label == oracle.best_cluster(fitted.fitted_.index.direction * values)
 
 
 def test_far_samples_still_have_a_nearest_cluster() -> None:

@@ -244,7 +244,7 @@ def test_transform_is_the_best_choice_of_every_cluster() -> None:
     codes = oracle.complement_code(oracle.min_max(scaling, X))
     expected = np.zeros((len(X), fitted.n_clusters_))
     for s, code in enumerate(codes):
-        choice = oracle.art.eq_fa_t(code, fitted._boxes, fitted.alpha)
+        choice = oracle.art.eq_fa_t(code, fitted.fitted_.boxes, fitted.alpha)
         for i in range(fitted.n_clusters_):
             expected[s, i] = choice[fitted.category_labels_ == i].max(initial=0.0)
     values = fitted.transform(X)

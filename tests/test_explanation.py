@@ -47,7 +47,7 @@ def test_values_of_new_rows_equal_batch(index: Any, kind: str) -> None:
     fitted = fit(X, index)
     rows, scaling = new_rows(X, 1), learn_scaling(X)
     why = explain(fitted, rows)
-    Z, definition = standardised_table(X, scaling), batch(fitted._index)
+    Z, definition = standardised_table(X, scaling), batch(fitted.fitted_.index)
     assert why.index_values.shape == (len(rows), fitted.n_clusters_)
     for s, row in enumerate(standardised_table(rows, scaling)):
         expected = oracle.values_with_sample(definition, Z, fitted.labels_, row)
@@ -61,7 +61,7 @@ def test_values_of_training_samples_equal_batch(index: Any) -> None:
     X, _ = labelled("blobs", 30, 2, 3, 2)
     X[7] = [400.0, -400.0]
     fitted = fit(X, index, init=X[[0, 3, 7]])
-    Z, definition = standardised_table(X, learn_scaling(X)), batch(fitted._index)
+    Z, definition = standardised_table(X, learn_scaling(X)), batch(fitted.fitted_.index)
     samples = np.arange(12)[::-1]
     why = explain(fitted, X[samples], samples=samples)
     for s, sample in enumerate(samples):

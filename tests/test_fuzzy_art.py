@@ -63,7 +63,7 @@ def test_random_runs_equal_the_oracle(seed: int) -> None:
     fitted = FuzzyART(**options, max_epochs=epochs).fit(X)
     net, categories = plain_fuzzy_art(coded(X), **options, epochs=fitted.n_iter_)
     np.testing.assert_array_equal(fitted.labels_, categories)
-    np.testing.assert_array_equal(fitted._boxes, np.array(net.W))
+    np.testing.assert_array_equal(fitted.fitted_.boxes, np.array(net.W))
 
 
 @pytest.mark.nojit
@@ -72,7 +72,7 @@ def test_a_small_run_equals_the_oracle() -> None:
     fitted = FuzzyART(0.8, max_epochs=2).fit(X)
     net, categories = plain_fuzzy_art(coded(X), 0.8, 1e-3, 1.0, 2)
     np.testing.assert_array_equal(fitted.labels_, categories)
-    np.testing.assert_array_equal(fitted._boxes, np.array(net.W))
+    np.testing.assert_array_equal(fitted.fitted_.boxes, np.array(net.W))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_runs_with_many_categories_equal_the_oracle(rho: float, beta: float, alp
         assert fitted.n_clusters_ > search.SOME_BOXES
     net, categories = plain_fuzzy_art(coded(X), rho, alpha, beta, 2)
     np.testing.assert_array_equal(fitted.labels_, categories)
-    np.testing.assert_array_equal(fitted._boxes, np.array(net.W))
+    np.testing.assert_array_equal(fitted.fitted_.boxes, np.array(net.W))
 
 
 def plain_dual(
@@ -103,7 +103,7 @@ def assert_equals_plain_dual(X: np.ndarray, epochs: int, **options: float) -> in
     fitted = DualVigilanceFuzzyART(**options, max_epochs=epochs).fit(X)
     net, categories = plain_dual(coded(X), **options, epochs=fitted.n_iter_)
     np.testing.assert_array_equal(fitted.sample_categories_, categories)
-    np.testing.assert_array_equal(fitted._boxes, np.array(net.W))
+    np.testing.assert_array_equal(fitted.fitted_.boxes, np.array(net.W))
     np.testing.assert_array_equal(fitted.category_labels_, net.cluster)
     np.testing.assert_array_equal(fitted.labels_, np.array(net.cluster)[categories])
     assert fitted.n_clusters_ == max(net.cluster) + 1

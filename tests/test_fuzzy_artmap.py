@@ -38,7 +38,7 @@ def assert_equals_plain(X: np.ndarray, y: np.ndarray, epochs: int, **options: fl
         ]
     net, categories = plain.drop_idle(net, categories)
     np.testing.assert_array_equal(fitted.sample_categories_, categories)
-    np.testing.assert_array_equal(fitted._boxes, np.array(net.W))
+    np.testing.assert_array_equal(fitted.fitted_.boxes, np.array(net.W))
     np.testing.assert_array_equal(fitted.map_field_, np.array(net.M))
     np.testing.assert_array_equal(fitted.category_labels_, np.array(net.M).argmax(axis=1))
     return len(net.W)
@@ -138,7 +138,7 @@ def test_vigilance_bounds_the_boxes_whatever_the_match_tracking() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
     fitted = FuzzyARTMAP(0.8, epsilon=-0.3).fit(X, y)
-    assert (fitted._boxes.sum(axis=1) >= 0.8 * 3 - 1e-9).all()
+    assert (fitted.fitted_.boxes.sum(axis=1) >= 0.8 * 3 - 1e-9).all()
 
 
 # --- probabilities -------------------------------------------------------------------------------

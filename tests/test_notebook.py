@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_html_repr
 
 from icvi_artmap import ICVIARTMAP, DualVigilanceFuzzyART, FuzzyART, FuzzyARTMAP
+from icvi_artmap._support.wording import number
 from icvi_artmap.estimators import notebook
 
 rng = np.random.default_rng(0)
@@ -86,7 +87,7 @@ def test_what_the_summary_says() -> None:
     rows = Cells(summary_of(model)).rows
     facts = dict(row for row in rows if len(row) == 2)
     assert facts["Clusters"] == f"{model.n_clusters_} (n_clusters=range(2, 5))"
-    assert facts["Index NI"] == f"{model.index_value_:.6g} (smaller is better)"
+    assert facts["Index NI"] == f"{number(model.index_value_, 6)} (smaller is better)"
     assert facts["Epochs"].startswith(f"{model.n_iter_} (")
     assert facts["Samples, features"] == "90, 2"
     assert facts["Chosen"].startswith(

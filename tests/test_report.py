@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -179,7 +180,7 @@ def test_uncertain_rows_have_the_margins_that_explain_gives(name: str) -> None:
     assert found is not None
     assert found.n_exact == found.n_searched == 150
     why = explain(model, X, samples=np.arange(150))
-    values = model._index.direction * why.index_values
+    values = model.fitted_.index.direction * why.index_values
     own = values[np.arange(150), model.labels_]
     others = np.array([np.delete(v, c).max() for v, c in zip(values, model.labels_, strict=True)])
     np.testing.assert_array_equal(found.margin, np.sort(own - others)[:25])
@@ -345,7 +346,7 @@ def test_readings_of_a_comparison(
 ) -> None:
     index = INDICES["NI" if direction < 0 else "CH"]
     model = ICVIARTMAP(4)
-    vars(model).update(vars(fitted), _index=index)
+    vars(model).update(vars(fitted), fitted_=replace(fitted.fitted_, index=index))
     comparison = quality.Comparison(
         indices=[index],
         whole=np.array([ours]),
@@ -547,7 +548,7 @@ def test_an_index_of_ones_own_comes_first(
 
     X, _ = blobs
     model = ICVIARTMAP(4)
-    vars(model).update(vars(fitted), _index=tightness)
+    vars(model).update(vars(fitted), fitted_=replace(fitted.fitted_, index=tightness))
     found = quality.compare(model, X, np.arange(len(X)), np.random.RandomState(0))
     assert [index.name for index in found.indices] == ["tightness", *INDICES]
     standardised = (X - X.mean(axis=0)) / X.std(axis=0)

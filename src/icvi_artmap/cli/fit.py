@@ -199,9 +199,9 @@ def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, An
         "rows": len(table),
         "columns": table.columns,
         "n_clusters": model.n_clusters_,
-        "index": model._index.name,
+        "index": model.fitted_.index.name,
         "index_value": model.index_value_,
-        "better": "greater" if model._index.direction > 0 else "smaller",
+        "better": "greater" if model.fitted_.index.direction > 0 else "smaller",
         "epochs": model.n_iter_,
         "converged": model.converged_,
         "clusters": clusters,
@@ -235,7 +235,7 @@ def print_result(
     console.print(f"{name}: {len(table):,} rows, {used} used\n", style="bold")
     for sentence in readings(model, None, None, ari):
         console.print(sentence.text, style={"beware": "yellow", "good": "green"}.get(sentence.tone))
-    index = model._index
+    index = model.fitted_.index
     better = "greater" if index.direction > 0 else "smaller"
     epochs = f"{model.n_iter_} epoch{'s' if model.n_iter_ > 1 else ''}"
     console.print(

@@ -140,7 +140,7 @@ def tune(
     if output is not None:
         write_table(output, label_columns(table, id_column, best.labels_))
     ari = agreement(groups, best.labels_)
-    direction = best._index.direction
+    direction = best.fitted_.index.direction
     order = np.argsort(-direction * results.index_value, kind="stable")
     runs = [
         {

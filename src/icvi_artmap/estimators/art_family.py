@@ -18,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from icvi_artmap._support.validation import check_integer, check_real, refuse_sparse
 from icvi_artmap.estimators import notebook
+from icvi_artmap.estimators.fitted import FittedNetwork
 from icvi_artmap.network.fuzzy_art import UNTAUGHT, Network, Parameters
 from icvi_artmap.network.members import NONE
-from icvi_artmap.prediction import by_category
 from icvi_artmap.samples.scaling import Scaling, coded_data, range_scaling
 from icvi_artmap.tendency.vat import vat
 from icvi_artmap.training import art_family as training
@@ -50,8 +50,7 @@ class FuzzyNetwork(notebook.SummarisedEstimator):
     outside: Literal["error", "clip"]
     random_state: int | np.random.RandomState | None
 
-    _network: Network
-    _scaling: Scaling
+    fitted_: FittedNetwork
 
     def _check_parameters(self) -> Parameters:
         """Check what does not depend on the data."""
@@ -129,15 +128,15 @@ class FuzzyNetwork(notebook.SummarisedEstimator):
 
         ``columns``: of the map field so far, as many as it shall have, in the order it shall have.
         """
-        first = not hasattr(self, "_network")
+        first = not hasattr(self, "fitted_")
         ranges = self._find_ranges(X) if first else Ranges(self.feature_min_, self.feature_max_)
         X = self._inside(X, ranges)
         data = coded_data(X, range_scaling(*ranges), np.arange(len(X)))
         if first:
             network = training.empty_network(data, len(columns))
         else:
-            map_field = np.ascontiguousarray(self._network.map_field[:, columns])
-            network = self._network._replace(map_field=map_field)
+            map_field = np.ascontiguousarray(self.fitted_.network.map_field[:, columns])
+            network = self.fitted_.network._replace(map_field=map_field)
         categories = np.full(len(X), NONE, np.int64)
         network = training.present_all(data, network, p, classes, categories, Pace())
         self._set_network(network, ranges, categories)
@@ -146,21 +145,18 @@ class FuzzyNetwork(notebook.SummarisedEstimator):
 
     def _set_network(self, network: Network, ranges: Ranges, categories: NDArray[np.int64]) -> None:
         d = len(ranges.lower)
-        self._network, self._scaling = network, range_scaling(*ranges)
+        scaling, boxes = range_scaling(*ranges), training.rows(network).copy()
+        self.fitted_ = FittedNetwork(network, scaling, boxes)
         self.feature_min_, self.feature_max_ = ranges
-        self._boxes = training.rows(network).copy()
         self.categories_ = np.stack(
-            [
-                self._scaling.min_max_inverse(self._boxes[:, :d]),
-                self._scaling.min_max_inverse(1.0 - self._boxes[:, d:]),
-            ],
+            [scaling.min_max_inverse(boxes[:, :d]), scaling.min_max_inverse(1.0 - boxes[:, d:])],
             axis=1,
         )
         self.sample_categories_ = categories
 
     def _summary_facts(self) -> dict[str, str]:
         return {
-            "Categories": f"{len(self._boxes):,}",
+            "Categories": f"{len(self.fitted_.boxes):,}",
             "Epochs": f"{self.n_iter_} ({'converged' if self.converged_ else 'not converged'})",
             "Samples, features": f"{len(self.sample_categories_):,}, {self.n_features_in_:,}",
         }
@@ -168,7 +164,7 @@ class FuzzyNetwork(notebook.SummarisedEstimator):
     def _best_categories(self, X: ArrayLike) -> NDArray[np.int64]:
         check_is_fitted(self)
         X = self._check_data(X, reset=False)
-        return by_category.best_categories(X, self._scaling, self._boxes, self.alpha)
+        return self.fitted_.nearest_categories(X, self.alpha)
 
 
 class FuzzyClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, FuzzyNetwork):
@@ -209,7 +205,7 @@ class FuzzyClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         self
         """
         parameters = self._check_parameters()
-        X = self._check_data(X, reset=not hasattr(self, "_network"))
+        X = self._check_data(X, reset=not hasattr(self, "fitted_"))
         self._set_clusters(self._train_further(X, UNTAUGHT, ONE_COLUMN, parameters))
         return self
 
@@ -238,13 +234,11 @@ class FuzzyClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         """
         check_is_fitted(self)
         X = self._check_data(X, reset=False)
-        return by_category.best_choices(
-            X, self._scaling, self._boxes, self.alpha, self.category_labels_, self.n_clusters_
-        )
+        return self.fitted_.choices(X, self.alpha, self.category_labels_, self.n_clusters_)
 
     def _set_clusters(self, categories: NDArray[np.int64]) -> None:
-        self.category_labels_ = self._network.cluster[: len(self._boxes)].copy()
-        self.n_clusters_ = int(self._network.size[0])
+        self.category_labels_ = self.fitted_.network.cluster[: len(self.fitted_.boxes)].copy()
+        self.n_clusters_ = int(self.fitted_.network.size[0])
         self.labels_ = self.category_labels_[categories]
 
     def _summary(self) -> notebook.Summary | None:
@@ -620,7 +614,7 @@ class FuzzyARTMAP(ClassifierMixin, FuzzyNetwork):
         self : FuzzyARTMAP
         """
         parameters = self._check_parameters()
-        first = not hasattr(self, "_network")
+        first = not hasattr(self, "fitted_")
         X, y = self._check_labelled(X, y, reset=first)
         known = [] if first else [self.classes_]
         if classes is not None:
@@ -719,7 +713,7 @@ class FuzzyARTMAP(ClassifierMixin, FuzzyNetwork):
 
     def _set_map(self, classes: NDArray[Any]) -> None:
         self.classes_ = classes
-        rows = self._network.map_field[: len(self._boxes)]
+        rows = self.fitted_.network.map_field[: len(self.fitted_.boxes)]
         self.map_field_ = rows[:, : len(self.classes_)].copy()
         self.category_labels_ = self.classes_[self.map_field_.argmax(axis=1)]
 

@@ -22,10 +22,12 @@ from icvi_artmap._support.callbacks import (
     with_callbacks,
 )
 from icvi_artmap._support.validation import check_integer, check_real, check_verbose, refuse_sparse
+from icvi_artmap._support.wording import better, number
 from icvi_artmap.estimators import notebook
+from icvi_artmap.estimators.fitted import FittedModel
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
-from icvi_artmap.prediction import by_category, by_index
+from icvi_artmap.prediction import by_index
 from icvi_artmap.prediction.index_value import score
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.moments import Moments
@@ -150,6 +152,8 @@ class ICVIARTMAP(
         vigilances need not make it again.
     selection_ : Selection
         How the number of clusters was chosen; only if there was a choice.
+    fitted_ : FittedModel
+        What predicting needs: the index, the scaling, the moments of the clusters and the boxes.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -335,9 +339,7 @@ class ICVIARTMAP(
         """
         check_is_fitted(self)
         X = self._check_data(X, reset=False)
-        return by_category.best_choices(
-            X, self._scaling, self._boxes, self.alpha, self.category_labels_, self.n_clusters_
-        )
+        return self.fitted_.choices(X, self.alpha, self.category_labels_)
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Index of the predicted partition of ``X``; its sign is turned so that greater is better.
@@ -346,15 +348,13 @@ class ICVIARTMAP(
         """
         labels = self.predict(X)
         X = self._check_data(X, reset=False)
-        return score(X, labels, self._scaling, get_index(self.index))
+        return score(X, labels, self.fitted_.scaling, get_index(self.index))
 
     def _predict(self, X: NDArray[np.floating]) -> NDArray[np.int64]:
-        by = self._index.prediction if self.prediction == "auto" else self.prediction
+        by = self.fitted_.index.prediction if self.prediction == "auto" else self.prediction
         if by == "category":
-            return self.category_labels_[
-                by_category.best_categories(X, self._scaling, self._boxes, self.alpha)
-            ]
-        return by_index.best_clusters(X, self._scaling, self._index, self._moments)
+            return self.category_labels_[self.fitted_.nearest_categories(X, self.alpha)]
+        return self.fitted_.best_clusters(X)
 
     def _presented(
         self, X: NDArray[np.floating], scaling: Scaling, random_state: np.random.RandomState
@@ -495,18 +495,16 @@ class ICVIARTMAP(
             self.index_trace_ = index.direction * result.trace
         elif hasattr(self, "index_trace_"):
             del self.index_trace_
-        self._index = index
-        self._moments = moments
-        self._scaling = scaling
-        self._boxes = result.boxes
+        self.fitted_ = FittedModel(index, scaling, moments, result.boxes)
 
     def _summary(self) -> notebook.Summary | None:
-        if not hasattr(self, "_index"):
+        if not hasattr(self, "fitted_"):
             return None
-        better = "greater" if self._index.direction > 0 else "smaller"
+        index = self.fitted_.index
         facts = {
             "Clusters": f"{self.n_clusters_} (n_clusters={self.n_clusters!r})",
-            f"Index {self._index.name}": f"{self.index_value_:.6g} ({better} is better)",
+            f"Index {index.name}": f"{number(self.index_value_, 6)} "
+            f"({better(index.direction)} is better)",
             "Epochs": f"{self.n_iter_} ({'converged' if self.converged_ else 'not converged'})",
             "Categories": f"{len(self.categories_):,}",
             "Samples, features": f"{len(self.labels_):,}, {self.n_features_in_:,}",
@@ -516,7 +514,7 @@ class ICVIARTMAP(
             facts["Chosen"] = (
                 f"k = {chosen.n_clusters} of {chosen.k[0]} to {chosen.k[-1]} by {chosen.rule}, "
                 f"{'a clear choice' if chosen.clear else 'not a clear choice'} "
-                f"(margin {chosen.margin:.3g})"
+                f"(margin {number(chosen.margin, 3)})"
             )
         names = getattr(self, "feature_names_in_", None)
         means, left_out = notebook.centres(self.cluster_centers_, names)

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap._support.validation import check_integer
 from icvi_artmap.indices.base import NEGLIGIBLE, RESOLUTION
-from icvi_artmap.prediction import by_category, by_index
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
@@ -326,10 +325,10 @@ def explain(
     if samples is not None:
         positions = _check_samples(samples, len(rows), len(model.labels_))
         own = model.labels_[positions]
-    index = model._index
-    values = by_index.index_values(rows, model._scaling, index, model._moments, own)
+    index = model.fitted_.index
+    values = model.fitted_.index_values(rows, own)
     best, margin = _best_and_margin(index.direction * values)
-    category = by_category.best_categories(rows, model._scaling, model._boxes, model.alpha)
+    category = model.fitted_.nearest_categories(rows, model.alpha)
     lower, upper = model.categories_[category, 0], model.categories_[category, 1]
     if named is not None and not callable(named):
         sample_names = list(named)
@@ -344,7 +343,7 @@ def explain(
         category_label=model.category_labels_[category],
         lower=lower,
         upper=upper,
-        slack=_slack(rows, lower, upper, model._scaling.span),
+        slack=_slack(rows, lower, upper, model.fitted_.scaling.span),
         profiles=_profiles(model),
         index_name=index.name,
         direction=index.direction,
@@ -413,7 +412,7 @@ def _profiles(model: ICVIARTMAP) -> Profiles:
     mu_rest = -n / (N - n) mu_i; the squares about the two means are what n (N - n) / N
     (mu_i - mu_rest)² leaves of N. A constant feature is 0 throughout.
     """
-    n, mean, scaling = model._moments.n, model._moments.mean, model._scaling
+    n, mean, scaling = model.fitted_.moments.n, model.fitted_.moments.mean, model.fitted_.scaling
     total = float(n.sum())
     inside = n[:, None].astype(float)
     outside = total - inside

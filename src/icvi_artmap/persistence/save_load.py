@@ -352,12 +352,12 @@ def _index_of(model: Any) -> Index | None:
     """The index of the model's fit, which must be that of its parameter."""
     if not isinstance(model, ICVIARTMAP):
         return None
-    if get_index(model.index) != model._index:
+    if get_index(model.index) != model.fitted_.index:
         raise ValueError(
             f"index={model.index!r} was set after the fit, which was made with "
-            f"{model._index.name}. Set it back, or fit again."
+            f"{model.fitted_.index.name}. Set it back, or fit again."
         )
-    return model._index
+    return model.fitted_.index
 
 
 def _written_parameters(model: Any, index: Index | None) -> tuple[Header, list[str], Arrays]:
@@ -536,14 +536,14 @@ def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
     arrays: Arrays = {
         "labels": model.labels_,
         "sample_categories": model.sample_categories_,
-        "boxes": model._boxes,
+        "boxes": model.fitted_.boxes,
         "map_field": model.map_field_,
         "cluster_centers": model.cluster_centers_,
         "index_history": model.index_history_,
         "epochs": np.column_stack([model.history_[name] for name in Epoch._fields]),
         "vigilances": np.array(model.vigilances_),
     }
-    for group, values in (("scaling", model._scaling), ("moments", model._moments)):
+    for group, values in (("scaling", model.fitted_.scaling), ("moments", model.fitted_.moments)):
         for name, array in values._asdict().items():
             arrays[f"{group}.{name}"] = array
     del arrays["moments.size"]
@@ -662,9 +662,9 @@ def _take_path(
 
 
 def _fitted_network(model: FuzzyNetwork) -> tuple[Header, Arrays]:
-    network, n = model._network, len(model._boxes)
+    network, n = model.fitted_.network, len(model.fitted_.boxes)
     arrays: Arrays = {
-        "boxes": model._boxes,
+        "boxes": model.fitted_.boxes,
         "cells": network.boxes.cells,
         "map_field": network.map_field[:n],
         "cluster": network.cluster[:n],

@@ -113,8 +113,8 @@ class IndexTraceDisplay:
             model.index_history_[:last],
             model.history_["merges"],
             model.history_["splits"],
-            index_name=model._index.name,
-            direction=model._index.direction,
+            index_name=model.fitted_.index.name,
+            direction=model.fitted_.index.direction,
             refined=model.index_value_ if len(model.index_history_) > last else None,
             reference=_reference_value(model, X, reference),
         )
@@ -238,4 +238,4 @@ def _reference_value(model: Any, X: ArrayLike | None, reference: Any) -> float |
             f"X has shape {table.shape}, but the model was fitted to data of shape {(n, d)}. Pass "
             "the training data."
         )
-    return index_value(table, samples.checked_labels(reference, n), model._index)
+    return index_value(table, samples.checked_labels(reference, n), model.fitted_.index)

@@ -106,8 +106,8 @@ class ProfileDisplay:
                 "ProfileDisplay.from_labels(X, model.predict(X))."
             )
         return cls(
-            model._moments.mean.copy(),
-            model._moments.n.astype(np.int64),
+            model.fitted_.moments.mean.copy(),
+            model.fitted_.moments.n.astype(np.int64),
             clusters=samples.clusters_of(model),
             feature_names=samples.feature_names(None, model.n_features_in_, model),
         )

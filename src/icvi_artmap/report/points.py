@@ -86,7 +86,7 @@ def map_points(
     features = most_telling(model)[:MOST_AXES]
     features = np.sort(features)
     place = {int(f): i for i, f in enumerate(features)}
-    components, variance = _principal(standardised_table(X[rows], model._scaling))
+    components, variance = _principal(standardised_table(X[rows], model.fitted_.scaling))
     axes = [
         {"name": f"component {i + 1} ({part:.0%})", "values": _short(column)}
         for i, (column, part) in enumerate(zip(components.T, variance, strict=True))
@@ -114,7 +114,7 @@ def map_points(
 
 def most_telling(model: ICVIARTMAP) -> NDArray[np.int64]:
     """Features by the part of their variance that lies between clusters, the largest first."""
-    moments = model._moments
+    moments = model.fitted_.moments
     between = (moments.n[:, None] * moments.mean**2).sum(axis=0)
     return np.argsort(-between, kind="stable")
 

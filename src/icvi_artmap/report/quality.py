@@ -108,8 +108,8 @@ def compare(
 ) -> Comparison:
     """Values of all indices for this partition, k-means and a Gaussian mixture."""
     indices = [*INDICES.values()]
-    if model._index not in indices:
-        indices.insert(0, model._index)
+    if model.fitted_.index not in indices:
+        indices.insert(0, model.fitted_.index)
     part, labels, k = X[rows], model.labels_[rows], model.n_clusters_
     others, remarks = _others(standardised_table(part, learn_scaling(part)), k, rng)
     partitions = {OURS: labels, **others}

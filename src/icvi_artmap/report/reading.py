@@ -163,14 +163,14 @@ def mixed_pairs(stability: Stability) -> list[tuple[int, int, float]]:
 def _comparison(model: ICVIARTMAP, comparison: Comparison | None) -> Iterator[Sentence]:
     if comparison is None or len(comparison.names) == 1:
         return
-    at = [index.name for index in comparison.indices].index(model._index.name)
-    name, values = model._index.name, comparison.values[at]
+    at = [index.name for index in comparison.indices].index(model.fitted_.index.name)
+    name, values = model.fitted_.index.name, comparison.values[at]
     ours, others = values[0], values[1:]
     named = " and ".join(
         f"{_peer(peer)} ({number(value)})"
         for peer, value in zip(comparison.names[1:], others, strict=True)
     )
-    lead = model._index.direction * (ours - others)
+    lead = model.fitted_.index.direction * (ours - others)
     close = CLOSE * np.abs(values).max()
     sampled = len(comparison.rows) < len(model.labels_)
     where = f" on the {len(comparison.rows):,} rows compared" if sampled else ""

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.prediction import by_index
-from icvi_artmap.samples.scaling import blocks, one_thread, standardised_table
+from icvi_artmap.samples.scaling import blocks, one_thread
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
@@ -61,7 +60,7 @@ def least_certain(
     affordable = max(FEWEST_ROWS, int(BORDER_WORK / (k * d * d)))
     searched = np.arange(n) if n <= affordable else np.sort(rng.permutation(n)[:affordable])
     exact = NEAREST
-    if model._index.needs_scatter:
+    if model.fitted_.index.needs_scatter:
         exact = int(np.clip(EXACT_WORK / (k * d**3), FEWEST_NEAREST, NEAREST))
     with one_thread():
         lead = _lead(model, X, searched)
@@ -77,8 +76,8 @@ def _margins(
     model: ICVIARTMAP, X: NDArray[np.floating], rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Best other cluster of every row, and how much worse the index is with the row there."""
-    index, own = model._index, model.labels_[rows]
-    values = by_index.index_values(X[rows], model._scaling, index, model._moments, own)
+    index, own = model.fitted_.index, model.labels_[rows]
+    values = model.fitted_.index_values(X[rows], own)
     scores, each = index.direction * values, np.arange(len(rows))
     present = scores[each, own]
     scores[each, own] = -np.inf
@@ -97,13 +96,13 @@ def _lead(
     n / (n - 1) |x - mean|² here, which CH and WB go by; for NI the logarithm of the Gaussian
     density of either cluster times its part of the rows.
     """
-    n, mean = model._moments.n.astype(float), model._moments.mean
-    gaussian = model._index.needs_scatter
+    n, mean = model.fitted_.moments.n.astype(float), model.fitted_.moments.mean
+    gaussian = model.fitted_.index.needs_scatter
     if gaussian:
         whitening, offset = _gaussians(model)
     lead = np.empty(len(rows))
     for part in blocks(len(rows)):
-        table, own = standardised_table(X[rows[part]], model._scaling), model.labels_[rows[part]]
+        table, own = model.fitted_.standardised(X[rows[part]]), model.labels_[rows[part]]
         cost = np.empty((len(table), len(n)))
         for i in range(len(n)):
             away = table - mean[i]
@@ -124,7 +123,7 @@ def _lead(
 
 def _gaussians(model: ICVIARTMAP) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """For every cluster a matrix that makes it round, and the constant of its log-density."""
-    moments = model._moments
+    moments = model.fitted_.moments
     n, d = moments.n.astype(float), moments.mean.shape[1]
     whitening, offset = np.empty((len(n), d, d)), np.empty(len(n))
     ridge = 10.0 ** (-12.0 / d)  # as in NI

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 UNCERTAIN, PROFILED, DESCRIBED = 25, 30, 200
 #: Classes are counted per cluster if there are no more of them.
 COUNTED_CLASSES = 40
-#: Centres are those of the data up to this part of a standard deviation.
-ROUNDING = 1e-6
 #: Of a parameter's value so many characters are shown.
 LONGEST_VALUE = 300
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
@@ -195,7 +193,7 @@ def _check(
 
 def _check_same_data(model: ICVIARTMAP, X: NDArray[np.floating]) -> None:
     """The samples of every cluster must have the mean that the model has found."""
-    from icvi_artmap.prediction.by_index import cluster_moments
+    from icvi_artmap.estimators.fitted import is_training_data
 
     expected = (len(model.labels_), model.n_features_in_)
     if X.shape != expected:
@@ -203,8 +201,7 @@ def _check_same_data(model: ICVIARTMAP, X: NDArray[np.floating]) -> None:
             f"X has shape {X.shape}, but the model was fitted on data of shape {expected}. "
             "Pass the data it was fitted on."
         )
-    found = cluster_moments(X, model.labels_, model.n_clusters_, model._scaling, model._index)
-    if not np.allclose(found.mean, model._moments.mean, rtol=ROUNDING, atol=ROUNDING):
+    if not is_training_data(model, X):
         raise ValueError(
             "X is not the data that the model was fitted on, or not in the same order: its "
             "clusters have other means. Pass the data of fit."
@@ -281,7 +278,7 @@ def _report(
         d=d,
         k=k,
         model=model,
-        index=model._index,
+        index=model.fitted_.index,
         readings=reading.readings(model, comparison, stability, truth_agreement),
         described=_columns(given),
         comparison=comparison,
@@ -341,7 +338,7 @@ def _counts(given: Inputs) -> dict[str, Any] | None:
 
 def _columns(given: Inputs) -> dict[str, Any]:
     """Range, mean and deviation of every column."""
-    X, scaling = given.X[:, :DESCRIBED], given.model._scaling
+    X, scaling = given.X[:, :DESCRIBED], given.model.fitted_.scaling
     low, high = X.min(axis=0), X.max(axis=0)
     return {
         "rows": [
@@ -382,7 +379,7 @@ def _profile(given: Inputs, profiles: Any) -> dict[str, Any]:
     features = np.arange(d) if d <= PROFILED else points.most_telling(given.model)[:PROFILED]
     return {
         "names": [given.names[f] for f in features],
-        "standardised": given.model._moments.mean[:, features],
+        "standardised": given.model.fitted_.moments.mean[:, features],
         "mean": profiles.mean[:, features],
     }
 
@@ -423,8 +420,8 @@ def _selection_chart(model: ICVIARTMAP) -> Chart | None:
 
 def _course_chart(model: ICVIARTMAP) -> Chart | None:
     """The index in the course of training, as finely as it was kept."""
-    name = model._index.name
-    label = f"{name} ({'greater' if model._index.direction > 0 else 'smaller'} is better)"
+    name = model.fitted_.index.name
+    label = f"{name} ({'greater' if model.fitted_.index.direction > 0 else 'smaller'} is better)"
     if hasattr(model, "index_trace_"):
         trace, n = model.index_trace_, len(model.labels_)
         return line_chart(
@@ -453,7 +450,7 @@ def _parameters(model: ICVIARTMAP) -> list[tuple[str, str, bool]]:
     found = []
     for name, value in model.get_params().items():
         if name == "index":
-            text = model._index.name
+            text = model.fitted_.index.name
         elif isinstance(value, (list, tuple, np.ndarray)):
             text = f"array of shape {np.shape(value)}"
         else:

@@ -1,0 +1,135 @@
+"""Numbers, directions and lists in words: one rounding rule and one minus sign everywhere.
+
+What a person reads goes through here: tables on the terminal, the report, pictures, notebooks,
+explanations and messages. What a program reads (JSON, files) does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+MINUS = "\N{MINUS SIGN}"
+#: What stands for a number that is not known.
+UNKNOWN = "–"
+#: What the two arrows mean, as a footnote says it.
+ARROWS = "↑: greater is better, ↓: smaller is better."
+
+
+def number(value: float, digits: int = 4) -> str:
+    """So many digits, or all before the point and one behind it, with a real minus.
+
+    >>> number(0.123456), number(-1234.567), number(70000), number(1e-9)
+    ('0.1235', '−1,234.6', '70,000', '1e−09')
+    """
+    value = float(value)
+    if math.isnan(value):
+        return UNKNOWN
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{MINUS}∞"
+    if value == int(value) and abs(value) < 1e15:
+        text = f"{value:,.0f}"
+    elif 10.0 ** (digits - 1) <= abs(value) < 1e7:
+        text = f"{value:,.1f}"
+    else:
+        text = f"{value:.{digits}g}"
+    return "0" if text == "-0" else text.replace("-", MINUS)
+
+
+def fixed(value: float | None, places: int) -> str:
+    """A number with so many places behind the point, as in a column where they stand below others.
+
+    >>> fixed(-0.5, 2), fixed(-0.001, 2), fixed(None, 2)
+    ('−0.50', '0.00', '–')
+    """
+    if value is None or math.isnan(value):
+        return UNKNOWN
+    text = f"{value:,.{places}f}"
+    return text.lstrip("-") if float(text.replace(",", "")) == 0.0 else text.replace("-", MINUS)
+
+
+def percent(part: float) -> str:
+    """Whole percents; a part that is not nothing is never 0 %, one that is not all never 100 %.
+
+    >>> percent(0.254), percent(0.001), percent(1.0)
+    ('25%', 'less than 1%', '100%')
+    """
+    if 0.0 < part < 0.005:
+        return "less than 1%"
+    if 0.995 <= part < 1.0:
+        return "more than 99%"
+    return f"{part:.0%}"
+
+
+def short_percent(part: float) -> str:
+    """The same where there is little room: "<1%"."""
+    return percent(part).replace("less than ", "<").replace("more than ", ">")
+
+
+def better(direction: int) -> str:
+    """Which values of an index are better: "greater" or "smaller"."""
+    return "greater" if direction > 0 else "smaller"
+
+
+def arrow(direction: int) -> str:
+    """↑ where greater values are better, ↓ where smaller ones are."""
+    return "↑" if direction > 0 else "↓"
+
+
+def plural(n: int, noun: str) -> str:
+    """The noun for n things.
+
+    >>> plural(1, "class"), plural(2, "class"), plural(0, "category")
+    ('class', 'classes', 'categories')
+    """
+    if n == 1:
+        return noun
+    if noun.endswith("y"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith("s") else f"{noun}s"
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of things: "1 sample", "2,000 samples", "3 classes"."""
+    return f"{n:,} {plural(n, noun)}"
+
+
+def listed(names: Iterable[Any], most: int | None = None) -> str:
+    """Things in a sentence; of many the first ones.
+
+    >>> listed("abc"), listed("abcde", most=2)
+    ('a, b and c', 'a, b and 3 more')
+    """
+    texts = [str(name) for name in names]
+    if most is not None and len(texts) > most:
+        texts = [*texts[:most], f"{len(texts) - most} more"]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def quoted(names: Sequence[str], most: int = 8) -> str:
+    """Names for a message, each in quotes; of many the first ones."""
+    text = ", ".join(map(repr, names[:most]))
+    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+
+
+def shortened(name: Any, most: int) -> str:
+    """A name in one line, with an ellipsis in the middle if it has more letters than ``most``."""
+    text = " ".join(str(name).split())
+    if len(text) <= most:
+        return text
+    tail = (most - 1) // 2
+    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def duration(seconds: float) -> str:
+    """A time in words, to the second.
+
+    >>> duration(4.2), duration(75), duration(7260)
+    ('4 s', '1 min 15 s', '2 h 1 min')
+    """
+    minutes, left = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {left} s" if minutes else f"{left} s"

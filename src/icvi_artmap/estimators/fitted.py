@@ -1,0 +1,119 @@
+"""What a fit has found, as the rooms above see it: inspection, files, pictures, report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap.indices.base import Index
+from icvi_artmap.network.fuzzy_art import Network
+from icvi_artmap.prediction import by_category, by_index
+from icvi_artmap.samples.moments import Moments
+from icvi_artmap.samples.scaling import Scaling, standardised_table
+
+#: Means of clusters that agree to this part of a feature's deviation are those of the same rows.
+SAME = 1e-6
+#: The same as a part of the means themselves: what reading a table may round.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """What a fitted :class:`ICVIARTMAP` works with, its attribute ``fitted_``.
+
+    Attributes
+    ----------
+    index : Index
+        The index that has decided.
+    scaling : Scaling
+        How the training data were scaled.
+    moments : Moments
+        Sizes, means, compactness and, if the index needs them, scatter of the clusters, in
+        standardised features.
+    boxes : ndarray of shape (n_categories, 2 * n_features)
+        The categories, min-max scaled and complement coded.
+    """
+
+    index: Index
+    scaling: Scaling
+    moments: Moments
+    boxes: NDArray[np.float64]
+
+    def standardised(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Rows in the units of the data, as the index sees them."""
+        return standardised_table(X, self.scaling)
+
+    def best_clusters(self, X: NDArray[np.floating]) -> NDArray[np.int64]:
+        """The cluster with which every row makes the best partition: the rule "index"."""
+        return by_index.best_clusters(X, self.scaling, self.index, self.moments)
+
+    def index_values(
+        self, X: NDArray[np.floating], own: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64]:
+        """Index of the partition with row s in cluster i, of shape (n_rows, k).
+
+        ``own``: the clusters that the rows are in already, if they are training samples.
+        """
+        return by_index.index_values(X, self.scaling, self.index, self.moments, own)
+
+    def nearest_categories(self, X: NDArray[np.floating], alpha: float) -> NDArray[np.int64]:
+        """The category of largest choice for every row: the rule "category"."""
+        return by_category.best_categories(X, self.scaling, self.boxes, alpha)
+
+    def choices(
+        self, X: NDArray[np.floating], alpha: float, category_labels: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Choice value of every cluster's best category, of shape (n_rows, k)."""
+        k = len(self.moments.n)
+        return by_category.best_choices(X, self.scaling, self.boxes, alpha, category_labels, k)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedNetwork:
+    """What a fitted estimator of the ART family works with, its attribute ``fitted_``.
+
+    Attributes
+    ----------
+    network : Network
+        Boxes and map field, with room to grow.
+    scaling : Scaling
+        The ranges of the features.
+    boxes : ndarray of shape (n_categories, 2 * n_features)
+        The categories, min-max scaled and complement coded.
+    """
+
+    network: Network
+    scaling: Scaling
+    boxes: NDArray[np.float64]
+
+    def nearest_categories(self, X: NDArray[np.floating], alpha: float) -> NDArray[np.int64]:
+        """The category of largest choice for every row."""
+        return by_category.best_categories(X, self.scaling, self.boxes, alpha)
+
+    def choices(
+        self, X: NDArray[np.floating], alpha: float, category_labels: NDArray[np.int64], k: int
+    ) -> NDArray[np.float64]:
+        """Choice value of every cluster's best category, of shape (n_rows, k)."""
+        return by_category.best_choices(X, self.scaling, self.boxes, alpha, category_labels, k)
+
+
+def is_training_data(estimator: Any, X: NDArray[np.floating]) -> bool:
+    """Whether these rows are those that the estimator was fitted on, in the same order.
+
+    Estimators do not keep their data. But rows with the labels of the training data have the means
+    of the clusters only if they are the same rows. An estimator without ``labels_`` or
+    ``cluster_centers_`` cannot tell: False.
+    """
+    labels = getattr(estimator, "labels_", None)
+    centres = getattr(estimator, "cluster_centers_", None)
+    if labels is None or centres is None or X.shape != (len(labels), centres.shape[1]):
+        return False
+    if labels.min() < 0:  # somebody's clustering that leaves out rows
+        return False
+    n = np.maximum(np.bincount(labels, minlength=len(centres)), 1)
+    sums = [np.bincount(labels, column, minlength=len(centres)) for column in X.T]
+    apart = np.abs(np.stack(sums, axis=1) / n[:, None] - centres)
+    return bool((apart <= SAME * X.std(axis=0) + ROUNDING * np.abs(centres)).all())
