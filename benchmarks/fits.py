@@ -15,6 +15,7 @@ from sklearn.mixture import GaussianMixture
 
 from benchmarks.common import Problem, duration, ellipsoids, gaussians, in_turns, paper_set, table
 from icvi_artmap import ICVIARTMAP
+from icvi_artmap.indices.shared.ridge import ridge
 from icvi_artmap.samples.scaling import learn_scaling
 
 TEXT = """## Whole fits
@@ -47,15 +48,15 @@ def start(Z: NDArray[np.float64], k: int, seed: int) -> KMeans:
 def mixture(Z: NDArray[np.float64], k: int, labels: NDArray[np.int64]) -> GaussianMixture:
     """A GaussianMixture that starts from a partition."""
     n, d = Z.shape
-    ridge = 10.0 ** (-12.0 / d)
+    delta = ridge(d)
     clusters = [Z[labels == i] for i in range(k)]
-    covariances = [np.cov(cluster.T, ddof=0) + ridge * np.eye(d) for cluster in clusters]
+    covariances = [np.cov(cluster.T, ddof=0) + delta * np.eye(d) for cluster in clusters]
     return GaussianMixture(
         k,
         weights_init=[len(cluster) / n for cluster in clusters],
         means_init=[cluster.mean(axis=0) for cluster in clusters],
         precisions_init=np.linalg.inv(covariances),
-        reg_covar=ridge,
+        reg_covar=delta,
         tol=1e-6,
         max_iter=300,
     )

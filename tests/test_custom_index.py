@@ -15,7 +15,7 @@ import pytest
 from sklearn.base import clone
 
 from icvi_artmap import ICVIARTMAP, custom_index, index_value
-from icvi_artmap.indices import base as contract
+from icvi_artmap.indices import base
 from icvi_artmap.indices.base import Index
 
 
@@ -276,4 +276,4 @@ def test_nothing_of_an_own_index_is_kept_on_disk(tmp_path: Path) -> None:
 
 def test_an_index_must_implement_the_contract() -> None:
     with pytest.raises(TypeError, match="Half lacks score, trial_merge, trial_moves, trial_split"):
-        contract.implement(type("Half", (), {}), update=None)
+        base.implement(type("Half", (), {}), update=None)

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 import oracle
 from icvi_artmap import ICVIARTMAP, Explanation, explain
 from icvi_artmap.samples.scaling import learn_scaling, standardised_table
-from test_adding import batch, every_index, labelled, new_rows
+from test_by_index import batch, every_index, labelled, new_rows
 
 NAMES = ["length", "width", "a rather long name of a feature, in mm"]
 

@@ -22,13 +22,12 @@ from hypothesis.stateful import (
 
 import oracle
 from icvi_artmap import index_value
-from icvi_artmap.indices import base as contract
+from icvi_artmap.indices import base
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.network import map_field as field
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data, coded_data, learn_scaling
-from icvi_artmap.training import merge_split as restructure
-from icvi_artmap.training import sample_loop as engine
+from icvi_artmap.training import merge_split, sample_loop
 from oracle.map_field import eq_artb_yf2
 from test_moments import merge, plain, split
 
@@ -43,14 +42,14 @@ INF = math.inf
 
 @numba.njit
 def move(state, x, src, dst):
-    contract.move(state, x, src, dst)
+    base.move(state, x, src, dst)
 
 
 @numba.njit
 def trial_moves(state, s, x, src, out):
     """Trial values, and the cluster that is taught."""
-    resolution = contract.trial_moves(state, s, x, src, out)
-    return engine.teaching_cluster(out, state.moments.size[0], src, resolution)
+    resolution = base.trial_moves(state, s, x, src, out)
+    return sample_loop.teaching_cluster(out, state.moments.size[0], src, resolution)
 
 
 def make_data(kind: str, n: int, d: int, seed: int) -> np.ndarray:
@@ -101,7 +100,7 @@ class Walk:
         self.labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
         k = int(self.labels.max()) + 1
         self.state: Any = self.index.state(self.data, self.labels, k, capacity)
-        self.network = engine.Network(None, np.ones((1, capacity)), None, None)
+        self.map_field = np.ones((1, capacity))
 
     @property
     def k(self) -> int:
@@ -122,7 +121,7 @@ class Walk:
         move(self.state, self.X[s], src, dst)
         for i in mom.worn(self.state.moments):
             self.index.recompute(self.state, self.data, self.labels, i)
-        restructure.drop_empty(self.index, self.state, self.network, self.labels)
+        merge_split.drop_empty(self.index, self.state, self.labels, self.map_field)
 
     def merge(self, i: int, j: int) -> None:
         """Clusters i < j become the last one."""
@@ -186,7 +185,7 @@ class Walk:
             if expected > now and distinguishable([expected, now]):
                 assert_score(self.name, scores[i, j], expected)
             elif distinguishable([expected, now]):
-                assert not contract.better(scores[i, j], now)
+                assert not base.better(scores[i, j], now)
 
     def check_trial_split(self, i: int, leaves: np.ndarray) -> None:
         parts = mom.empty_moments(1, self.X.shape[1], self.index.needs_scatter)
@@ -367,7 +366,7 @@ def test_two_clusters_are_never_better_as_one(name: str) -> None:
 
 @numba.njit
 def teaching_cluster(trial, src, resolution):
-    return engine.teaching_cluster(trial, len(trial), src, resolution)
+    return sample_loop.teaching_cluster(trial, len(trial), src, resolution)
 
 
 @pytest.mark.nojit
@@ -407,7 +406,7 @@ def many_moves(state, X, labels, samples, targets, start):
         src = labels[s]
         if dst != src and m.n[src] > 1:
             labels[s] = dst
-            contract.move(state, X[s], src, dst)
+            base.move(state, X[s], src, dst)
             if not (mom.trusted(m, src) and mom.trusted(m, dst)):
                 return t + 1
     return len(samples)

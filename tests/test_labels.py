@@ -8,10 +8,11 @@ import pytest
 import oracle
 from icvi_artmap.indices.ni import LANES
 from icvi_artmap.indices.registry import INDICES
+from icvi_artmap.network.driver import Parameters
 from icvi_artmap.network.resonance import FEW_BOXES
-from icvi_artmap.samples.scaling import coded_data, learn_scaling
-from icvi_artmap.training import run as fitting
-from icvi_artmap.training.sample_loop import Parameters
+from icvi_artmap.samples.scaling import learn_scaling
+from icvi_artmap.training.run import FitResult, Run, Settings
+from icvi_artmap.training.start import make_samples, start_at
 
 RUNS_PER_INDEX = 60
 
@@ -55,21 +56,14 @@ def random_problem(
 
 def run_both(
     name: str, X: np.ndarray, centres: np.ndarray, parameters: dict[str, float], epochs: int = 6
-) -> tuple[fitting.FitResult, oracle.algorithm.Result]:
+) -> tuple[FitResult, oracle.algorithm.Result]:
     rng = np.random.default_rng(len(X))
     order = rng.permutation(len(X))
     scaling = learn_scaling(X)
-    ours = fitting.fit(
-        fitting.as_seen_by(INDICES[name], coded_data(X, scaling, order)),
-        fitting.Start(centres),
-        scaling,
-        INDICES[name],
-        Parameters(**parameters),
-        order=order,
-        tol=1e-6,
-        max_epochs=epochs,
-        trace=True,
-    )
+    index = INDICES[name]
+    settings = Settings(index, Parameters(**parameters), tol=1e-6, max_epochs=epochs, trace=True)
+    samples = make_samples(X, scaling, order, index)
+    ours = Run(samples, start_at(centres, scaling), settings).train().result()
     reference = oracle.algorithm.fit(
         X,
         centres,
@@ -83,9 +77,7 @@ def run_both(
     return ours, reference
 
 
-def assert_equal_runs(
-    name: str, ours: fitting.FitResult, reference: oracle.algorithm.Result
-) -> None:
+def assert_equal_runs(name: str, ours: FitResult, reference: oracle.algorithm.Result) -> None:
     np.testing.assert_array_equal(ours.labels, reference.labels)
     np.testing.assert_array_equal(ours.sample_categories, reference.sample_categories)
     np.testing.assert_array_equal(ours.boxes, reference.boxes)

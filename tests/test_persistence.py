@@ -51,7 +51,7 @@ from icvi_artmap import (
 from icvi_artmap.indices.base import Index
 from icvi_artmap.persistence import file_format
 from icvi_artmap.persistence.file_format import npy_header
-from icvi_artmap.training import art_family
+from icvi_artmap.training.art_family import ClusterNetwork
 
 MUTATIONS = int(os.environ.get("ICVI_ARTMAP_FUZZ", "3000"))
 #: Memory that a mutated file may take at most beyond what the process has.
@@ -131,15 +131,15 @@ def assert_same(a: Any, b: Any, where: str = "model") -> None:
         assert isinstance(b, np.ndarray), where
         assert (a.dtype, a.shape) == (b.dtype, b.shape), where
         assert a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes(), where
-    elif type(a).__name__ == "Network":  # how much room it has makes no difference
-        n = len(art_family.rows(a))
-        assert_same(art_family.rows(a), art_family.rows(b), where)
-        assert_same(a.boxes.cells, b.boxes.cells, where)
-        assert_same(a.boxes.value[0, :n], b.boxes.value[0, :n], where)
-        assert_same(a.boxes.bins[:n], b.boxes.bins[:n], where)
-        assert_same(a.map_field[:n], b.map_field[:n], where)
-        assert_same(a.cluster[:n], b.cluster[:n], where)
-        assert_same(a.size, b.size, where)
+    elif isinstance(a, ClusterNetwork):  # how much room it has makes no difference
+        n = a.n_categories
+        assert_same(a.rows, b.rows, where)
+        assert_same(a.network.boxes.cells, b.network.boxes.cells, where)
+        assert_same(a.network.boxes.value[0, :n], b.network.boxes.value[0, :n], where)
+        assert_same(a.network.boxes.bins[:n], b.network.boxes.bins[:n], where)
+        assert_same(a.map_field, b.map_field, where)
+        assert_same(a.category_clusters, b.category_clusters, where)
+        assert_same(a.clusters.size, b.clusters.size, where)
     elif isinstance(a, tuple):
         assert type(a) is type(b), where
         assert len(a) == len(b), where

@@ -26,11 +26,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, custom_index
 from icvi_artmap._compile import jit as _jit
+from icvi_artmap._support.threads import one_thread
 from icvi_artmap.estimators.vigilance_search import search
 from icvi_artmap.estimators.vigilance_search import store as search_store
 from icvi_artmap.estimators.vigilance_search.results import COLUMNS, Outcome, Run, SearchResults
 from icvi_artmap.estimators.vigilance_search.store import Store
-from icvi_artmap.samples.scaling import one_thread
 
 matplotlib.use("Agg")
 

@@ -17,7 +17,7 @@ from benchmarks import common
 from benchmarks.quality import comparison, losses, number, refining, sets
 from benchmarks.quality.methods import Comparison
 from benchmarks.quality.sets import Sizes
-from icvi_artmap.samples.scaling import one_thread
+from icvi_artmap._support.threads import one_thread
 
 HEAD = """# Quality
 

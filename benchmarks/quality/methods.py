@@ -17,9 +17,9 @@ from sklearn.mixture import GaussianMixture
 from benchmarks.common import Problem
 from icvi_artmap import ICVIARTMAP, index_value
 from icvi_artmap.indices.registry import get_index
+from icvi_artmap.indices.shared.ridge import ridge
 from icvi_artmap.samples.scaling import coded_data, learn_scaling
 from icvi_artmap.training.refinement import Partition
-from icvi_artmap.training.run import as_seen_by
 
 Labels = NDArray[np.int64]
 
@@ -44,9 +44,12 @@ def ch(problem: Problem, seed: int, starts: int) -> Labels:
 
 def mixture(problem: Problem, seed: int, starts: int) -> Labels:
     """With the ridge of NI."""
-    ridge = 10.0 ** (-12.0 / problem.X.shape[1])
     model = GaussianMixture(
-        problem.k, n_init=starts, reg_covar=ridge, max_iter=300, random_state=seed
+        problem.k,
+        n_init=starts,
+        reg_covar=ridge(problem.X.shape[1]),
+        max_iter=300,
+        random_state=seed,
     )
     return model.fit_predict(problem.standardised)
 
@@ -69,7 +72,7 @@ def cross_entropy(problem: Problem, seed: int, starts: int) -> Labels:
     """From k-means, single samples move while that makes NI better: the same moves, no ART."""
     labels, index = kmeans(problem, seed, starts), get_index("NI")
     X = problem.X
-    data = as_seen_by(index, coded_data(X, learn_scaling(X), np.arange(len(X))))
+    data = index.view(coded_data(X, learn_scaling(X), np.arange(len(X))))
     Partition(index, data, labels, problem.k, problem.k).sweep()
     return labels
 

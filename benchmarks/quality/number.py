@@ -13,7 +13,7 @@ from benchmarks.common import Problem, duration, table
 from benchmarks.quality import sets
 from benchmarks.quality.sets import Sizes
 from icvi_artmap import ICVIARTMAP
-from icvi_artmap.training.number_of_clusters import CLEAR
+from icvi_artmap.indices.ni import CLEAR
 
 TEXT = """## The number of clusters
 

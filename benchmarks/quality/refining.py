@@ -11,7 +11,7 @@ from benchmarks.quality import sets
 from benchmarks.quality.methods import EPS, Labels, measure
 from benchmarks.quality.sets import Sizes
 from icvi_artmap import ICVIARTMAP
-from icvi_artmap.estimators.icvi_artmap import REFINED
+from icvi_artmap.indices.registry import get_index
 
 TEXT = """## Which indices are refined
 
@@ -35,7 +35,7 @@ def run_refining(sizes: Sizes) -> str:
         paper=len(paper),
         generated=len(generated),
         last=sizes.refining_seeds - 1,
-        refined=", ".join(REFINED),
+        refined=", ".join(name for name in INDICES if get_index(name).refined),
     )
     header = [
         "index",

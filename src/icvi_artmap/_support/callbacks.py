@@ -27,15 +27,16 @@ class Watch:
     def begin(self, task: str, n_subtasks: int | None = 0) -> None:
         """``n_subtasks``: at most so many tasks are in it; None: not known."""
 
-    def end(self, attributes: Callable[[], dict[str, Any]] | None = None) -> bool:
+    def end(self, subject: Any = None) -> bool:
         """The last task begun is done. Returns whether those that follow it should be left out.
 
-        ``attributes``: makes the attributes of the estimator as if the fit ended here.
+        ``subject``: what can be looked at now, a run or, in the end, the estimator itself.
         """
         return False
 
 
 UNWATCHED = Watch()
+AttributesOf = Callable[[Any], dict[str, Any]]
 _WATCHING: ContextVar[Watch | None] = ContextVar("watching", default=None)
 
 
@@ -52,8 +53,9 @@ def watching(watch: Watch) -> Iterator[None]:
 class _Callbacks(Watch):
     """scikit-learn's callbacks."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any) -> None:
+    def __init__(self, estimator: Any, X: Any, y: Any, attributes_of: AttributesOf) -> None:
         self._with = {"estimator": estimator, "X": X, "y": y}
+        self._attributes_of = attributes_of
         self._open: list[Any] = []
 
     def begin(self, task: str, n_subtasks: int | None = 0) -> None:
@@ -64,18 +66,22 @@ class _Callbacks(Watch):
         context.call_on_fit_task_begin(**self._with)
         self._open.append(context)
 
-    def end(self, attributes: Callable[[], dict[str, Any]] | None = None) -> bool:
+    def end(self, subject: Any = None) -> bool:
         context = self._open.pop()
+        attributes = None if subject is None else lambda: self._attributes_of(subject)
         return bool(
             context.call_on_fit_task_end(**self._with, reconstruction_attributes=attributes)
         )
 
 
-def watched(estimator: Any, X: Any, y: Any) -> Watch:
-    """Who is told of a fit: the callbacks of the estimator, if scikit-learn has them."""
+def watched(estimator: Any, X: Any, y: Any, attributes_of: AttributesOf) -> Watch:
+    """Who is told of a fit: the callbacks of the estimator, if scikit-learn has them.
+
+    ``attributes_of(subject)``: the attributes of the estimator as if the fit ended with this run.
+    """
     own = _WATCHING.get()
     if own is not None:
         return own
     if hasattr(estimator, "_init_callback_context"):
-        return _Callbacks(estimator, X, y)
+        return _Callbacks(estimator, X, y, attributes_of)
     return UNWATCHED

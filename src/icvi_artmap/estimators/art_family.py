@@ -19,12 +19,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from icvi_artmap._support.validation import check_integer, check_real, refuse_sparse
 from icvi_artmap.estimators import notebook
 from icvi_artmap.estimators.fitted import FittedNetwork
-from icvi_artmap.network.fuzzy_art import UNTAUGHT, Network, Parameters
+from icvi_artmap.network.driver import Pace, Parameters
+from icvi_artmap.network.fuzzy_art import UNTAUGHT
 from icvi_artmap.network.members import NONE
-from icvi_artmap.samples.scaling import Scaling, coded_data, range_scaling
-from icvi_artmap.tendency.vat import vat
+from icvi_artmap.samples.scaling import coded_data, range_scaling
 from icvi_artmap.training import art_family as training
-from icvi_artmap.training.presenting import Pace
+from icvi_artmap.training.art_family import ClusterNetwork
+from icvi_artmap.training.start import presentation_order
 
 FeatureRange = tuple[ArrayLike, ArrayLike] | None
 #: A map field that says nothing.
@@ -91,22 +92,14 @@ class FuzzyNetwork(notebook.SummarisedEstimator):
             'data as feature_range=(lower, upper), or use outside="clip".'
         )
 
-    def _presented(self, X: NDArray[np.floating], scaling: Scaling) -> NDArray[np.int64]:
-        """The order of presentation."""
-        order = np.arange(len(X))
-        if self.shuffle:
-            check_random_state(self.random_state).shuffle(order)
-        if self.order == "vat":
-            order = order[vat(coded_data(X, scaling, order).table)]
-        return order
-
     def _train(
         self, X: NDArray[np.floating], classes: NDArray[np.int64], n_columns: int, p: Parameters
     ) -> NDArray[np.int64]:
         """Learn X from nothing; returns the category of every sample."""
         ranges = self._find_ranges(X)
         X, scaling = self._inside(X, ranges), range_scaling(*ranges)
-        order = self._presented(X, scaling)
+        random_state = check_random_state(self.random_state)
+        order = presentation_order(X, scaling, self.shuffle, self.order, random_state)
         data = coded_data(X, scaling, order)
         network = training.empty_network(data, n_columns)
         taught = classes[order] if len(classes) else UNTAUGHT
@@ -135,17 +128,18 @@ class FuzzyNetwork(notebook.SummarisedEstimator):
         if first:
             network = training.empty_network(data, len(columns))
         else:
-            map_field = np.ascontiguousarray(self.fitted_.network.map_field[:, columns])
-            network = self.fitted_.network._replace(map_field=map_field)
+            network = self.fitted_.network.with_columns(columns)
         categories = np.full(len(X), NONE, np.int64)
         network = training.present_all(data, network, p, classes, categories, Pace())
         self._set_network(network, ranges, categories)
         self.n_iter_, self.converged_ = 1 if first else self.n_iter_ + 1, False
         return categories
 
-    def _set_network(self, network: Network, ranges: Ranges, categories: NDArray[np.int64]) -> None:
+    def _set_network(
+        self, network: ClusterNetwork, ranges: Ranges, categories: NDArray[np.int64]
+    ) -> None:
         d = len(ranges.lower)
-        scaling, boxes = range_scaling(*ranges), training.rows(network).copy()
+        scaling, boxes = range_scaling(*ranges), network.rows.copy()
         self.fitted_ = FittedNetwork(network, scaling, boxes)
         self.feature_min_, self.feature_max_ = ranges
         self.categories_ = np.stack(
@@ -237,8 +231,8 @@ class FuzzyClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         return self.fitted_.choices(X, self.alpha, self.category_labels_, self.n_clusters_)
 
     def _set_clusters(self, categories: NDArray[np.int64]) -> None:
-        self.category_labels_ = self.fitted_.network.cluster[: len(self.fitted_.boxes)].copy()
-        self.n_clusters_ = int(self.fitted_.network.size[0])
+        self.category_labels_ = self.fitted_.network.category_clusters.copy()
+        self.n_clusters_ = int(self.fitted_.network.clusters.size[0])
         self.labels_ = self.category_labels_[categories]
 
     def _summary(self) -> notebook.Summary | None:
@@ -713,8 +707,7 @@ class FuzzyARTMAP(ClassifierMixin, FuzzyNetwork):
 
     def _set_map(self, classes: NDArray[Any]) -> None:
         self.classes_ = classes
-        rows = self.fitted_.network.map_field[: len(self.fitted_.boxes)]
-        self.map_field_ = rows[:, : len(self.classes_)].copy()
+        self.map_field_ = self.fitted_.network.map_field[:, : len(self.classes_)].copy()
         self.category_labels_ = self.classes_[self.map_field_.argmax(axis=1)]
 
 

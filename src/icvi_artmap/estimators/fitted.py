@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap.indices.base import Index
-from icvi_artmap.network.fuzzy_art import Network
 from icvi_artmap.prediction import by_category, by_index
 from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Scaling, standardised_table
+from icvi_artmap.training.art_family import ClusterNetwork
 
 #: Means of clusters that agree to this part of a feature's deviation are those of the same rows.
 SAME = 1e-6
@@ -77,15 +77,15 @@ class FittedNetwork:
 
     Attributes
     ----------
-    network : Network
-        Boxes and map field, with room to grow.
+    network : ClusterNetwork
+        Boxes, their clusters and the map field, with room to grow.
     scaling : Scaling
         The ranges of the features.
     boxes : ndarray of shape (n_categories, 2 * n_features)
         The categories, min-max scaled and complement coded.
     """
 
-    network: Network
+    network: ClusterNetwork
     scaling: Scaling
     boxes: NDArray[np.float64]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import numbers
 import warnings
-from collections.abc import Callable, Iterator
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,33 +13,35 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from icvi_artmap._support.callbacks import (
-    UNWATCHED,
-    CallbackSupportMixin,
-    Watch,
-    watched,
-    with_callbacks,
+from icvi_artmap._support.callbacks import CallbackSupportMixin, Watch, watched, with_callbacks
+from icvi_artmap._support.validation import (
+    check_integer,
+    check_real,
+    check_verbose,
+    refuse_sparse,
 )
-from icvi_artmap._support.validation import check_integer, check_real, check_verbose, refuse_sparse
-from icvi_artmap._support.wording import better, number
+from icvi_artmap._support.wording import number
 from icvi_artmap.estimators import notebook
 from icvi_artmap.estimators.fitted import FittedModel
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
-from icvi_artmap.prediction import by_index
+from icvi_artmap.network.driver import Parameters
 from icvi_artmap.prediction.index_value import score
 from icvi_artmap.samples import moments as mom
-from icvi_artmap.samples.moments import Moments
-from icvi_artmap.samples.scaling import Data, Scaling, coded_data, learn_scaling
-from icvi_artmap.tendency.vat import vat
-from icvi_artmap.training import number_of_clusters as selection
-from icvi_artmap.training import run as fitting
-from icvi_artmap.training.sample_loop import Parameters
-from icvi_artmap.training.start import kmeans_centres
+from icvi_artmap.samples.scaling import Scaling, learn_scaling
+from icvi_artmap.training.number_of_clusters import select
+from icvi_artmap.training.run import Epoch, FitResult, Run, Settings
+from icvi_artmap.training.start import (
+    Samples,
+    Start,
+    kmeans_centres,
+    make_samples,
+    presentation_order,
+    start_at,
+    start_from,
+)
 
 _SEEDS = np.iinfo(np.int32).max
-#: Indices for which refine="auto" refines: where it raised the mean ARI (docs/quality.md).
-REFINED = ("NI", "CH", "WB", "XB", "PBM")
 PREDICTIONS = ("auto", "index", "category")
 ONE_CLUSTER = (
     "n_clusters=1 is not a clustering: every index compares at least two clusters. "
@@ -240,8 +241,7 @@ class ICVIARTMAP(
         """
         index, parameters = self._check_parameters()
         X = self._check_data(X, reset=True)
-        least, _ = self._wanted()
-        if len(X) < least:
+        if len(X) < self._wanted()[0]:
             raise ValueError(
                 f"n_clusters={self.n_clusters} is more than the number of samples, "
                 f"n_samples={len(X)}. Ask for at most as many clusters as there are samples."
@@ -262,48 +262,41 @@ class ICVIARTMAP(
         trace: bool,
     ) -> None:
         """What is left of a fit when everything is checked."""
-        watch = watched(self, X, y)
+        watch = watched(self, X, y, self._attributes_of)
         watch.begin("fit", self._n_tasks(given))
         random_state = check_random_state(self.random_state)
         scaling = learn_scaling(X)
-        order = self._presented(X, scaling, random_state)
+        order = presentation_order(X, scaling, self.shuffle, self.order, random_state)
         seeds = [int(random_state.randint(_SEEDS)) for _ in range(self.n_init)]
-
-        def finish(model: ICVIARTMAP, result: fitting.FitResult) -> None:
-            k = len(result.centres)
-            moments = by_index.cluster_moments(X, result.labels, k, scaling, index)
-            model._set_result(result, moments, scaling, index)
-
-        def attributes(result: fitting.FitResult) -> dict[str, Any]:
-            model, mine = copy.copy(self), vars(self)
-            finish(model, result)
-            return {name: a for name, a in vars(model).items() if a is not mine.get(name)}
-
-        best: fitting.FitResult | None = None
-        for run, start in enumerate(self._starts(X, given, scaling, order, index, seeds, watch)):
+        if hasattr(self, "selection_"):
+            del self.selection_
+        if given is None and self._chooses():
+            samples = make_samples(X, scaling, order, index)
+            starts = [self._select(samples, index, seeds[0], watch)]
+        else:
+            # k-means first, all starts of it: it needs memory that the samples would take.
+            starts = self._starts(X, given, scaling, seeds)
+            samples = make_samples(X, scaling, order, index)
+        best: Run | None = None
+        for number_of_run, start in enumerate(starts):
+            settings = self._settings(index, parameters, seeds[0], trace, number_of_run)
             watch.begin("run", self.max_epochs + self._refines(index))
-            data = fitting.as_seen_by(index, coded_data(X, scaling, order))
-            result = self._run(
-                data,
-                start,
-                scaling,
-                order,
-                index,
-                parameters,
-                seeds[0],
-                trace=trace,
-                run=run,
-                watch=watch,
-                attributes=attributes,
-            )
-            del data  # k-means, if there is another start, needs the memory
-            if best is None or result.score > best.score:
-                best = result
+            run = Run(samples, start, settings, watch).train()
+            if best is None or run.score > best.score:
+                best = run
             if watch.end():
                 break
         assert best is not None
-        finish(self, best)
-        watch.end(dict)
+        self._set_result(best.result(), scaling, index)
+        watch.end(self)
+
+    def _attributes_of(self, subject: Any) -> dict[str, Any]:
+        """The attributes of a fit as if it ended now, for whoever looks at a run."""
+        if subject is self:
+            return {}
+        model, mine = copy.copy(self), vars(self)
+        model._set_result(subject.result(), subject.samples.scaling, subject.index)
+        return {name: a for name, a in vars(model).items() if a is not mine.get(name)}
 
     def fit_predict(self, X: ArrayLike, y: Any = None, **kwargs: Any) -> NDArray[np.int64]:
         """Find the clusters of ``X`` and return the cluster of every sample."""
@@ -356,61 +349,31 @@ class ICVIARTMAP(
             return self.category_labels_[self.fitted_.nearest_categories(X, self.alpha)]
         return self.fitted_.best_clusters(X)
 
-    def _presented(
-        self, X: NDArray[np.floating], scaling: Scaling, random_state: np.random.RandomState
-    ) -> NDArray[np.int64]:
-        """The order of presentation."""
-        order = np.arange(len(X))
-        if self.shuffle:
-            random_state.shuffle(order)
-        if self.order == "vat":
-            order = order[vat(coded_data(X, scaling, order).table)]
-        return order
-
     def _starts(
         self,
         X: NDArray[np.floating],
         given: NDArray[np.float64] | None,
         scaling: Scaling,
-        order: NDArray[np.int64],
-        index: Index,
         seeds: list[int],
-        watch: Watch,
-    ) -> Iterator[fitting.Start]:
-        """Where the runs begin: given, found on the way to a number of clusters, or by k-means."""
-        least, most = self._wanted()
-        if hasattr(self, "selection_"):
-            del self.selection_
+    ) -> list[Start]:
+        """Where the runs begin: at the given centres, or at those of k-means."""
         if given is not None:
-            yield fitting.Start(given)
-        elif least != most:
-            yield self._select(X, least, most, scaling, order, index, seeds[0], watch)
-        else:
-            for seed in seeds:
-                yield fitting.Start(kmeans_centres(X, scaling, least, self.kmeans_trials, seed))
+            return [start_at(given, scaling)]
+        k, _ = self._wanted()
+        return [
+            start_at(kmeans_centres(X, scaling, k, self.kmeans_trials, seed), scaling)
+            for seed in seeds
+        ]
 
-    def _select(
-        self,
-        X: NDArray[np.floating],
-        least: int,
-        most: int | None,
-        scaling: Scaling,
-        order: NDArray[np.int64],
-        index: Index,
-        seed: int,
-        watch: Watch,
-    ) -> fitting.Start:
-        """Choose the number of clusters; the partition found with it."""
-        data = fitting.as_seen_by(index, coded_data(X, scaling, order))
+    def _select(self, samples: Samples, index: Index, seed: int, watch: Watch) -> Start:
+        """Choose the number of clusters; the run begins with the partition found for it."""
+        least, most = self._wanted()
         rng, report = np.random.RandomState(seed), self._reporter(0)
         watch.begin("choose", most)
-        self.selection_, labels = selection.select(index, data, least, most, rng, report, watch)
+        self.selection_, labels = select(index, samples.data, least, most, rng, report, watch)
         watch.end()
-        k = self.selection_.n_clusters
-        moments = mom.empty_moments(k, X.shape[1], False)
-        moments.size[0] = k
-        mom.from_labels(moments, data, labels)
-        return fitting.Start(scaling.standardise_inverse(data.turned_back(moments.mean)), labels)
+        moments = mom.of_clusters(samples.data, labels, self.selection_.n_clusters, False)
+        return start_from(labels, moments.mean, samples.data)
 
     def _wanted(self) -> tuple[int, int | None]:
         """The least and the largest number of clusters to choose from; None: no limit."""
@@ -420,43 +383,34 @@ class ICVIARTMAP(
             return self.n_clusters[0], self.n_clusters[-1]
         return int(self.n_clusters), int(self.n_clusters)
 
-    def _run(
+    def _chooses(self) -> bool:
+        """Whether there is a number of clusters to choose."""
+        least, most = self._wanted()
+        return least != most
+
+    def _settings(
         self,
-        data: Data,
-        start: fitting.Start,
-        scaling: Scaling,
-        order: NDArray[np.int64],
         index: Index,
         parameters: Parameters,
         seed: int,
-        *,
         trace: bool = False,
-        run: int = 0,
-        watch: Watch = UNWATCHED,
-        attributes: Callable[[fitting.FitResult], dict[str, Any]] | None = None,
-    ) -> fitting.FitResult:
-        """One run, on data that several runs may share."""
-        return fitting.fit(
-            data,
-            start,
-            scaling,
+        number_of_run: int = 0,
+    ) -> Settings:
+        """What a run is told."""
+        return Settings(
             index,
             parameters,
-            order=order,
             tol=self.tol,
             max_epochs=self.max_epochs,
             batch=self.evaluation == "batch",
             trace=trace,
-            refine=np.random.RandomState(seed) if self._refines(index) else None,
-            report=self._reporter(run),
-            watch=watch,
-            attributes=attributes,
+            refine=seed if self._refines(index) else None,
+            report=self._reporter(number_of_run),
         )
 
     def _n_tasks(self, given: NDArray[np.float64] | None) -> int:
         """Of a fit, as callbacks see it: runs, and the choice of a number of clusters before."""
-        least, most = self._wanted()
-        if least != most:
+        if self._chooses():
             return 2
         return self.n_init if given is None else 1
 
@@ -464,21 +418,19 @@ class ICVIARTMAP(
     def _n_features_out(self) -> int:
         return self.n_clusters_
 
-    def _set_result(
-        self, result: fitting.FitResult, moments: Moments, scaling: Scaling, index: Index
-    ) -> None:
+    def _set_result(self, result: FitResult, scaling: Scaling, index: Index) -> None:
         """All that a fit leaves behind, from what cannot be computed from the rest."""
         d = len(scaling.minimum)
         self.labels_ = result.labels
         self.n_clusters_ = len(result.centres)
         self.cluster_centers_ = scaling.standardise_inverse(result.centres)
-        self.index_value_ = index.value(result.score)
+        self.index_value_ = index.value(result.history[-1])
         self.index_history_ = index.direction * np.array(result.history)
         self.history_ = {
             name: np.array([getattr(epoch, name) for epoch in result.epochs], np.int64)
-            for name in fitting.Epoch._fields
+            for name in Epoch._fields
         }
-        self.n_iter_ = result.n_epochs
+        self.n_iter_ = len(result.epochs)
         self.converged_ = result.converged
         self.categories_ = np.stack(
             [
@@ -495,7 +447,7 @@ class ICVIARTMAP(
             self.index_trace_ = index.direction * result.trace
         elif hasattr(self, "index_trace_"):
             del self.index_trace_
-        self.fitted_ = FittedModel(index, scaling, moments, result.boxes)
+        self.fitted_ = FittedModel(index, scaling, result.moments, result.boxes)
 
     def _summary(self) -> notebook.Summary | None:
         if not hasattr(self, "fitted_"):
@@ -503,8 +455,7 @@ class ICVIARTMAP(
         index = self.fitted_.index
         facts = {
             "Clusters": f"{self.n_clusters_} (n_clusters={self.n_clusters!r})",
-            f"Index {index.name}": f"{number(self.index_value_, 6)} "
-            f"({better(index.direction)} is better)",
+            f"Index {index.name}": f"{number(self.index_value_, 6)} ({index.better} is better)",
             "Epochs": f"{self.n_iter_} ({'converged' if self.converged_ else 'not converged'})",
             "Categories": f"{len(self.categories_):,}",
             "Samples, features": f"{len(self.labels_):,}, {self.n_features_in_:,}",
@@ -529,7 +480,7 @@ class ICVIARTMAP(
     def _refines(self, index: Index) -> bool:
         if self._wanted() == (1, 1):
             return False
-        return index.name in REFINED if isinstance(self.refine, str) else bool(self.refine)
+        return index.refined if isinstance(self.refine, str) else bool(self.refine)
 
     def _reporter(self, run: int) -> Any:
         if not self.verbose:
@@ -557,13 +508,12 @@ class ICVIARTMAP(
                 )
             return None
         centres = check_array(self.init, dtype=np.float64, input_name="init")
-        least, most = self._wanted()
-        if least != most:
+        if self._chooses():
             raise ValueError(
                 f"init has centres, so their number is known: n_clusters={self.n_clusters!r} has "
                 f'nothing to choose. Use n_clusters={len(centres)}, or init="k-means++".'
             )
-        expected = (least, n_features)
+        expected = (self._wanted()[0], n_features)
         if centres.shape != expected:
             raise ValueError(
                 f"init has shape {centres.shape}, but n_clusters={self.n_clusters} and "

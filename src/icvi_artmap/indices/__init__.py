@@ -1,1 +1,1 @@
-"""Cluster validity indices, one file each; :mod:`contract` says what an index provides."""
+"""Cluster validity indices, one file each; :mod:`base` says what an index provides."""

@@ -18,8 +18,11 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import PART, inline, jit, nothing_kept
+from icvi_artmap._support.wording import better as better_values
+from icvi_artmap.indices.shared.additive_cost import AdditiveCost, SumOfSquares
+from icvi_artmap.indices.shared.criterion import OWN_VALUE, Criterion
 from icvi_artmap.samples import moments as mom
-from icvi_artmap.samples.scaling import Data
+from icvi_artmap.samples.scaling import Data, turn
 
 #: Two scores are equal if they differ by no more than this, relative to the larger or to 1.
 RESOLUTION = 1e-12
@@ -190,6 +193,8 @@ class Index:
     make_state : callable
         ``make_state(moments, total)`` where ``total`` holds the moments of all samples as one
         cluster; returns the state with its caches not yet filled.
+    purpose : str
+        What it looks at, in a few words.
     built_in : bool
         Whether its compiled kernels may be kept across processes.
     turns_above : int or None
@@ -197,19 +202,51 @@ class Index:
         cheaper along the principal ones.
     prediction : str
         "index" or "category": the rule for new samples (rule 13) that gives the better ARI.
+    refined : bool
+        Whether ``refine="auto"`` refines: whether that raised the mean ARI (docs/quality.md).
+    compared : bool
+        Whether tables that have room for a few indices show it.
+    cost : callable
+        ``cost(index, state)`` makes the :class:`AdditiveCost` that tells refinement which steps to
+        try.
+    criterion : Criterion
+        How the number of clusters is chosen.
     """
 
     name: str
     direction: int
     needs_scatter: bool
     make_state: Callable[[mom.Moments, mom.Moments], Any]
+    purpose: str = ""
     built_in: bool = True
     turns_above: int | None = None
     prediction: str = "index"
+    refined: bool = False
+    compared: bool = False
+    cost: Callable[[Index, Any], AdditiveCost] = SumOfSquares
+    criterion: Criterion = OWN_VALUE
+
+    @property
+    def better(self) -> str:
+        """Which values are better: "greater" or "smaller"."""
+        return better_values(self.direction)
 
     def value(self, score: float) -> float:
         """The index in its own sign."""
         return self.direction * score
+
+    def rule_for_k(self) -> str:
+        """What is compared when the number of clusters is chosen, in a few words."""
+        return self.criterion.rule_of(self.name, self.direction)
+
+    def view(self, data: Data) -> Data:
+        """The samples as the index looks at them: along their principal axes, if it wants that.
+
+        Runs do not change them and may share them.
+        """
+        n_features = data.table.shape[1]
+        wanted = self.turns_above is not None and n_features > self.turns_above
+        return turn(data) if wanted else data
 
     def update_all(self, state: Any) -> None:
         """Renew everything the state caches."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline
-from icvi_artmap.indices import base as contract
+from icvi_artmap.indices import base
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.shared.centres import scores_resolution
 from icvi_artmap.samples import moments as mom
@@ -47,23 +47,23 @@ def _evaluate(state, k):
     if m.scatter.shape[1] > 0:
         mom.sum_scatter(m, state.data, state.changed, -1, state.room)
     for i in range(k):
-        contract.update(state.trial, i, i)
-    return contract.score(state.trial)
+        base.update(state.trial, i, i)
+    return base.score(state.trial)
 
 
 @inline
 def update(state, i, j):
-    contract.update(state.kept, i, j)
+    base.update(state.kept, i, j)
 
 
 @inline
 def score(state):
-    return contract.score(state.kept)
+    return base.score(state.kept)
 
 
 @inline
 def move(state, x, src, dst):
-    contract.move(state.kept, x, src, dst)
+    base.move(state.kept, x, src, dst)
 
 
 @inline
@@ -73,7 +73,7 @@ def trial_moves(state, s, x, src, out):
     _fill(state)
     for i in range(k):
         if i == src:
-            out[i] = contract.score(state.kept)
+            out[i] = base.score(state.kept)
         elif empties:
             for t in range(state.changed.shape[0]):
                 label = i if t == s else state.labels[t]
@@ -102,7 +102,7 @@ def trial_split(state, i, parts, p, q):
     return _evaluate(state, k + 1)
 
 
-contract.implement(
+base.implement(
     BatchState,
     update=update,
     score=score,

@@ -34,4 +34,12 @@ def of_within(state, within, k):
 
 sums.implement_sums(CHState, of_within)
 
-INDEX = Index("CH", +1, False, make_state)
+INDEX = Index(
+    "CH",
+    +1,
+    needs_scatter=False,
+    make_state=make_state,
+    purpose="spread of the centres against spread within clusters",
+    refined=True,
+    compared=True,
+)

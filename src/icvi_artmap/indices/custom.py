@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import FLAGS, inline
-from icvi_artmap.indices import base as contract
+from icvi_artmap.indices import base
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.shared.centres import scores_resolution
 from icvi_artmap.samples import moments as mom
@@ -38,7 +38,7 @@ class CustomState(NamedTuple):
     scratch: NDArray[np.float64]
 
 
-@contract.dispatched
+@base.dispatched
 def of_moments(state, n, mean, compactness, scatter):
     """The value of the user's function."""
 
@@ -207,7 +207,7 @@ def _make(function: Callable[..., float], name: str, direction: int) -> CustomIn
 
     # Compiled code is told apart by the names of types: one of its own for every definition.
     state_type = type(f"CustomState{next(_SERIAL)}", (CustomState,), {})
-    contract.implement(
+    base.implement(
         state_type,
         of_moments=numba.njit(**FLAGS)(of_own_moments),
         update=update,

@@ -183,4 +183,12 @@ implement(
     trial_split=trial_split,
 )
 
-INDEX = Index("DB", -1, False, make_state, prediction="category")
+INDEX = Index(
+    "DB",
+    -1,
+    needs_scatter=False,
+    make_state=make_state,
+    purpose="every cluster against its worst neighbour",
+    prediction="category",
+    compared=True,
+)

@@ -35,4 +35,11 @@ def of_extreme(state, within, squared, k):
 
 pairs.implement_pairs(PBMState, of_extreme)
 
-INDEX = Index("PBM", +1, False, make_state)
+INDEX = Index(
+    "PBM",
+    +1,
+    needs_scatter=False,
+    make_state=make_state,
+    purpose="the two farthest centres against spread within clusters",
+    refined=True,
+)

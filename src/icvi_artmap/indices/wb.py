@@ -34,4 +34,11 @@ def of_within(state, within, k):
 
 sums.implement_sums(WBState, of_within)
 
-INDEX = Index("WB", -1, False, make_state)
+INDEX = Index(
+    "WB",
+    -1,
+    needs_scatter=False,
+    make_state=make_state,
+    purpose="the reverse of CH, times the number of clusters",
+    refined=True,
+)

@@ -31,4 +31,12 @@ def of_extreme(state, within, squared, k):
 
 pairs.implement_pairs(XBState, of_extreme)
 
-INDEX = Index("XB", -1, False, make_state)
+INDEX = Index(
+    "XB",
+    -1,
+    needs_scatter=False,
+    make_state=make_state,
+    purpose="spread within clusters against the two nearest centres",
+    refined=True,
+    compared=True,
+)

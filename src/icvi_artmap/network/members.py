@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline
-from icvi_artmap.network.boxes import Boxes, bury, make_boxes, note
+from icvi_artmap.network.boxes import bury, note
 
 NONE = -1
 #: Samples kept next to every bound.
@@ -210,12 +210,9 @@ def shrink(boxes, members, data, c, x):
         members.tight[c] = True
 
 
-def compact(
-    boxes: Boxes, map_field: NDArray[np.float64], members: Members, capacity: int
-) -> tuple[Boxes, NDArray[np.float64], Members]:
-    """The same categories in the same order, without empty slots, in arrays of a new capacity."""
-    alive = np.flatnonzero(members.held[: boxes.used[0]] > 0)
-    slot = np.full(boxes.used[0], NONE, np.int32)
+def renumbered(members: Members, alive: NDArray[np.int64], n_slots: int, capacity: int) -> Members:
+    """The members of the categories ``alive`` of ``n_slots``, now numbered 0, 1, ..., with room."""
+    slot = np.full(n_slots, NONE, np.int32)
     slot[alive] = np.arange(len(alive))
 
     def moved(old: NDArray[Any]) -> NDArray[Any]:
@@ -224,11 +221,10 @@ def compact(
         return new
 
     np.take(slot, members.category, out=members.category)
-    renewed = members._replace(
+    return members._replace(
         first=moved(members.first),
         held=moved(members.held),
         tight=moved(members.tight),
         reserve=moved(members.reserve),
         beyond=moved(members.beyond),
     )
-    return make_boxes(boxes.weight[alive], capacity, boxes.cells), moved(map_field), renewed

@@ -43,11 +43,10 @@ from icvi_artmap.persistence.file_format import (
     ModelFileError,
     shortened,
 )
-from icvi_artmap.samples.moments import Moments
+from icvi_artmap.samples.moments import Moments, symmetric
 from icvi_artmap.samples.scaling import Scaling
-from icvi_artmap.training import art_family as training
+from icvi_artmap.training.art_family import assembled
 from icvi_artmap.training.number_of_clusters import make_selection
-from icvi_artmap.training.presenting import GROWTH
 from icvi_artmap.training.run import Epoch, FitResult, Vigilances
 
 __all__ = ["ModelFileError", "load", "save"]
@@ -587,15 +586,14 @@ def _restore_icviartmap(
         boxes=boxes,
         map_field=map_field,
         centres=scaling.standardise(centres),
-        score=index.direction * float(history[-1]),
+        moments=_take_moments(contents, index, np.bincount(labels, minlength=k), d),
         history=(index.direction * history).tolist(),
         trace=None if trace is None else index.direction * trace,
         epochs=[Epoch(*numbers) for numbers in epochs.tolist()],
         converged=_truth(fitted, "converged"),
         vigilances=Vigilances(*vigilances.tolist()),
     )
-    moments = _take_moments(contents, index, np.bincount(labels, minlength=k), d)
-    model._set_result(result, moments, scaling, index)
+    model._set_result(result, scaling, index)
     model.cluster_centers_ = centres  # not to the last bit what scaling there and back gives
     model.n_features_in_ = d
     if "selection.k" in contents:
@@ -639,7 +637,7 @@ def _take_moments(contents: Contents, index: Index, held: NDArray[np.int64], d: 
 def _check_scatter(upper: NDArray[np.float64], i: int) -> None:
     """No variance is negative, in whatever direction."""
     diagonal = np.arange(len(upper))
-    whole = np.triu(upper) + np.triu(upper, 1).T
+    whole = symmetric(upper)
     whole[diagonal, diagonal] += SCATTER_ROUNDING * (1.0 + abs(np.trace(whole)))
     try:
         np.linalg.cholesky(whole)
@@ -662,12 +660,12 @@ def _take_path(
 
 
 def _fitted_network(model: FuzzyNetwork) -> tuple[Header, Arrays]:
-    network, n = model.fitted_.network, len(model.fitted_.boxes)
+    whole = model.fitted_.network
     arrays: Arrays = {
         "boxes": model.fitted_.boxes,
-        "cells": network.boxes.cells,
-        "map_field": network.map_field[:n],
-        "cluster": network.cluster[:n],
+        "cells": whole.network.boxes.cells,
+        "map_field": whole.map_field,
+        "cluster": whole.category_clusters,
         "sample_categories": model.sample_categories_,
         "feature_min": model.feature_min_,
         "feature_max": model.feature_max_,
@@ -698,8 +696,7 @@ def _restore_network(
     if not (np.isfinite(span) & (span >= 0.0)).all():
         raise ContentError("'feature_min' and 'feature_max' are not the ends of ranges")
     categories = contents.positions("sample_categories", None, n_categories)
-    room = GROWTH * n_categories
-    network = training.assembled(boxes, cells, map_field, cluster, room)
+    network = assembled(boxes, cells, map_field, cluster)
     model._set_network(network, ranges, categories)
     model.n_iter_ = _number(fitted, "n_iter", 1)
     model.converged_ = _truth(fitted, "converged")

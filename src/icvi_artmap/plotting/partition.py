@@ -311,7 +311,7 @@ def _neighbours(table: NDArray[np.float64]) -> Plane:
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
 
-    from icvi_artmap.samples.scaling import one_thread
+    from icvi_artmap._support.threads import one_thread
 
     n, d = table.shape
     if n < 4:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import jit
-from icvi_artmap.indices import base as contract
+from icvi_artmap.indices import base
 from icvi_artmap.indices.base import Index
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.moments import Moments
@@ -35,21 +35,6 @@ from icvi_artmap.samples.scaling import (
     standardised_row,
     standardised_table,
 )
-
-
-def cluster_moments(
-    X: NDArray[np.floating],
-    labels: NDArray[np.int64],
-    n_clusters: int,
-    scaling: Scaling,
-    index: Index,
-) -> Moments:
-    """Moments of the clusters of ``labels`` in standardised features, as the index needs them."""
-    moments = mom.empty_moments(n_clusters, X.shape[1], index.needs_scatter)
-    moments.size[0] = n_clusters
-    mom.from_labels(moments, standardised_data(X, scaling), labels)
-    return moments
-
 
 # --- the best cluster of many rows ---------------------------------------------------------------
 
@@ -94,7 +79,7 @@ def best_additions(state, data, x, trial, out):
     last = state.moments.size[0] - 2
     for s in range(data.table.shape[0]):
         standardised_row(data, s, x)
-        resolution = contract.trial_additions(state, s, x, trial)
+        resolution = base.trial_additions(state, s, x, trial)
         best = trial[0]
         for i in range(1, last + 1):
             best = max(best, trial[i])

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.threads import one_thread
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.prediction.index_value import index_value
-from icvi_artmap.samples.scaling import learn_scaling, one_thread, standardised_table
+from icvi_artmap.samples.scaling import learn_scaling, standardised_table
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP

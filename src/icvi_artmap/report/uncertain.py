@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.samples.scaling import blocks, one_thread
+from icvi_artmap._support.threads import one_thread
+from icvi_artmap.samples.scaling import blocks
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP

@@ -21,13 +21,15 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.mixture import GaussianMixture
 
+from icvi_artmap._support.threads import one_thread
 from icvi_artmap.datasets import load_paper_set
 from icvi_artmap.estimators.art_family import DualVigilanceFuzzyART, FuzzyART
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.indices.registry import get_index
+from icvi_artmap.indices.shared.ridge import ridge
 from icvi_artmap.reproduction import paper
 from icvi_artmap.reproduction.kmeans import kmeans
-from icvi_artmap.samples.scaling import learn_scaling, one_thread, standardised_table
+from icvi_artmap.samples.scaling import learn_scaling, standardised_table
 from icvi_artmap.tendency.vat import vat
 from icvi_artmap.training.run import Vigilances
 
@@ -234,7 +236,7 @@ def _epochs_until_no_new_category(
 def centroids(problem: Problem) -> Outcome:
     """k-means, the best of ten runs, and a Gaussian mixture that begins at its means."""
     found = problem.kmeans(problem.seed)
-    table, regular = problem.standardised, 10 ** (-12 / problem.X.shape[1])
+    table, regular = problem.standardised, ridge(problem.X.shape[1])
     # Weights and covariances to begin with are those of a k-means run of the mixture's own.
     own = kmeans(table, problem.k, 1, RandomState(problem.seed)).labels_
     parts = [table[own == i] for i in range(problem.k)]

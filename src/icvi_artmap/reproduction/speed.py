@@ -8,59 +8,53 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.indices.batch import batch_state
 from icvi_artmap.indices.registry import get_index
-from icvi_artmap.samples.scaling import coded_data, learn_scaling
-from icvi_artmap.training.presenting import NO_TRACE, Pace, make_network, present_all
-from icvi_artmap.training.run import as_seen_by
-from icvi_artmap.training.sample_loop import EVERYONE, LEARN, Parameters, make_scratch, present
-from icvi_artmap.training.start import first_boxes, first_partition, kmeans_centres
+from icvi_artmap.network.driver import Parameters
+from icvi_artmap.samples.scaling import learn_scaling
+from icvi_artmap.training.presenting import NO_TRACE
+from icvi_artmap.training.run import Run, Settings
+from icvi_artmap.training.sample_loop import make_scratch, present
+from icvi_artmap.training.start import kmeans_centres, make_samples, start_at
 
-#: The paper's parameters for this experiment: rho_a = 0.7, rho_ab = 1.
-PARAMETERS = Parameters(0.7, 1.0, 1.0, 1e-3, 0.01, 1e-3)
+#: The paper's parameters for this experiment.
+PARAMETERS = Parameters(rho_a=0.7, rho_ab=1.0, beta_a=1.0, alpha=1e-3, epsilon=0.01, beta_ab=1e-3)
 #: Epochs of which the fastest counts.
 REPEATS = 3
 
 Times = dict[int, tuple[float, float]]  #: by number of clusters: seconds batch, incremental
 
 
-def prepare(X: NDArray[np.float64], index_name: str, k: int, batch: bool) -> Any:
-    """Everything that ``present`` needs for the first epoch."""
+def prepared(X: NDArray[np.float64], index_name: str, k: int, batch: bool) -> Run:
+    """A run before its first epoch."""
     index, scaling = get_index(index_name), learn_scaling(X)
-    centres = kmeans_centres(X, scaling, k, 1, 0)
+    start = start_at(kmeans_centres(X, scaling, k, 1, 0), scaling)
     order = np.random.default_rng(0).permutation(len(X))
-    data = as_seen_by(index, coded_data(X, scaling, order))
-    rows, labels = first_partition(data, first_boxes(centres, scaling), PARAMETERS.alpha)
-    network = make_network(data, rows, labels, k)
-    state = index.state(data, labels, len(rows), k)
-    if batch:
-        state = batch_state(index, state, data, labels, network.members.category)
-    return index, data, network, labels, state, PARAMETERS
+    settings = Settings(index, PARAMETERS, tol=0.0, max_epochs=1, batch=batch)
+    return Run(make_samples(X, scaling, order, index), start, settings)
 
 
 def seconds_incremental(X: NDArray[np.float64], index_name: str, k: int) -> float:
     """One epoch."""
     best = np.inf
     for _ in range(REPEATS):
-        arguments = [*prepare(X, index_name, k, batch=False), Pace()]
+        run = prepared(X, index_name, k, batch=False)
         start = time.perf_counter()
-        present_all(*arguments)
+        run.present()
         best = min(best, time.perf_counter() - start)
     return best
 
 
 def seconds_batch(X: NDArray[np.float64], index_name: str, k: int, least: float) -> float:
     """One epoch, scaled from as many presentations as take ``least`` seconds."""
-    _, data, network, labels, state, parameters = prepare(X, index_name, k, batch=True)
-    scratch = make_scratch(data.table.shape[1], k)
-    n_samples, at, spent = len(labels), 0, 0.0
-    while at < n_samples and spent < least:
+    run = prepared(X, index_name, k, batch=True)
+    arrays = (run.data, run.network, run.members, run.labels, run.state)
+    scratch = make_scratch(X.shape[1], k)
+    at, spent = 0, 0.0
+    while at < len(X) and spent < least:
         start = time.perf_counter()
-        at = present(
-            data, network, labels, state, parameters, scratch, at, at + 1, NO_TRACE, EVERYONE, LEARN
-        )
+        at = present(*arrays, PARAMETERS, scratch, at, at + 1, NO_TRACE, False)
         spent += time.perf_counter() - start
-    return spent / at * n_samples
+    return spent / at * len(X)
 
 
 def compare(

@@ -232,6 +232,16 @@ def from_labels(m: Moments, data: Data, labels: NDArray[np.int64], only: int = -
         sum_scatter(m, data, labels, only, room)
 
 
+def of_clusters(
+    data: Data, labels: NDArray[np.int64], n_clusters: int, with_scatter: bool
+) -> Moments:
+    """Moments of the clusters 0 to ``n_clusters`` - 1 of ``labels``, and no room for more."""
+    moments = empty_moments(n_clusters, data.table.shape[1], with_scatter)
+    moments.size[0] = n_clusters
+    from_labels(moments, data, labels)
+    return moments
+
+
 class Room(NamedTuple):
     """Scratch for :func:`sum_samples` and :func:`sum_scatter`.
 
@@ -353,6 +363,11 @@ def together(m: Moments) -> Moments:
     if m.scatter.shape[1] > 0:
         whole.scatter[0] = m.scatter[:k].sum(axis=0) + np.triu(apart.T @ (apart * n[:, None]))
     return whole
+
+
+def symmetric(upper: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A scatter matrix with both triangles, from one whose upper triangle is kept."""
+    return np.triu(upper) + np.triu(upper, 1).T
 
 
 def drop(m: Moments, i: int) -> None:

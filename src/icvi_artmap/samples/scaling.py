@@ -10,29 +10,16 @@ Only an index that asks for it has a second copy: the standardised data along th
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from icvi_artmap._compile.jit import inline
+from icvi_artmap._support.threads import one_thread
 
 #: Rows converted at a time, so that no temporary is as large as the data.
 BLOCK_ROWS = 4096
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """The threaded libraries of this process; looking for them takes milliseconds."""
-    return ThreadpoolController()
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """Inside, BLAS and OpenMP use one thread: their sums then are the same on every run."""
-    return _libraries().limit(limits=1)
 
 
 class Scaling(NamedTuple):
@@ -69,6 +56,14 @@ class Data(NamedTuple):
     def turned_back(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points as the index sees them, in standardised features."""
         return points @ self.axes if len(self.axes) else points
+
+    def min_max(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points as the index sees them, scaled as the table is."""
+        return (self.turned_back(points) - self.shift) / self.scale
+
+    def not_turned(self) -> Data:
+        """The same samples, seen in standardised features."""
+        return plain_data(self.table, self.scale, self.shift)
 
     def take(self, rows: NDArray[np.int64]) -> Data:
         """Only these samples."""

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.indices import base as contract
+from icvi_artmap.indices import base
 from icvi_artmap.indices.base import Index
 from icvi_artmap.network import map_field as field
+from icvi_artmap.network.driver import Network
+from icvi_artmap.network.members import Members
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data
-from icvi_artmap.training.sample_loop import Network
 
 #: Numbers in the scatter matrices of the parts that are summed together: 32 MB.
 PARTS_SIZE = 1 << 22
@@ -28,13 +29,19 @@ def _best_merge(index: Index, state: Any) -> tuple[int, int] | None:
     best, pair = index.score(state), None
     scores = index.trial_merges(state, best)
     for i, j in np.argwhere(scores > best):
-        if contract.better(scores[i, j], best):
+        if base.better(scores[i, j], best):
             best, pair = scores[i, j], (int(i), int(j))
     return pair
 
 
-def merge(index: Index, state: Any, network: Network, data: Data, labels: NDArray[np.int64]) -> int:
-    """Merge while that is better and more than two clusters are there. Returns how many merges."""
+def merge(
+    index: Index,
+    state: Any,
+    map_field: NDArray[np.float64],
+    data: Data,
+    labels: NDArray[np.int64],
+) -> int:
+    """Merge while that is better and more than two clusters are left. Returns how many merges."""
     merges = 0
     while state.moments.size[0] > 2:
         pair = _best_merge(index, state)
@@ -42,7 +49,7 @@ def merge(index: Index, state: Any, network: Network, data: Data, labels: NDArra
             break
         i, j = pair
         k = int(state.moments.size[0])
-        field.merge_columns(network.map_field, k, i, j)
+        field.merge_columns(map_field, k, i, j)
         merged = (labels == i) | (labels == j)
         labels -= (labels > i).astype(np.int64) + (labels > j)
         labels[merged] = k - 2
@@ -55,23 +62,31 @@ def merge(index: Index, state: Any, network: Network, data: Data, labels: NDArra
     return merges
 
 
-def drop_empty(index: Index, state: Any, network: Network, labels: NDArray[np.int64]) -> None:
+def drop_empty(
+    index: Index,
+    state: Any,
+    labels: NDArray[np.int64],
+    map_field: NDArray[np.float64] | None = None,
+) -> None:
     """rule 9: an emptied cluster's map field column goes, higher labels move down by one."""
     k = int(state.moments.size[0])
     for i in np.flatnonzero(state.moments.n[:k] == 0)[::-1]:
-        field.drop_column(network.map_field, int(state.moments.size[0]), i)
+        if map_field is not None:
+            field.drop_column(map_field, int(state.moments.size[0]), i)
         labels[labels > i] -= 1
         mom.drop(state.moments, i)
     if state.moments.size[0] < k:
         index.update_all(state)
 
 
-def _candidates(network: Network, labels: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+def _candidates(
+    network: Network, members: Members, labels: NDArray[np.int64], k: int
+) -> NDArray[np.int64]:
     """For every category, the cluster it could be split off from, or -1."""
-    category = network.members.category
+    category = members.category
     n_categories = int(network.boxes.used[0])
     predicted = network.map_field[:n_categories, :k].argmax(axis=1)  # Eq:mf_pred
-    predicted[network.members.held[:n_categories] == 0] = -1
+    predicted[members.held[:n_categories] == 0] = -1
     # Samples of every category in every cluster.
     pair = np.multiply(category, k, dtype=np.int64)
     pair += labels
@@ -90,11 +105,16 @@ def _candidates(network: Network, labels: NDArray[np.int64], k: int) -> NDArray[
 
 
 def _best_split(
-    index: Index, state: Any, network: Network, data: Data, labels: NDArray[np.int64]
+    index: Index,
+    state: Any,
+    network: Network,
+    members: Members,
+    data: Data,
+    labels: NDArray[np.int64],
 ) -> tuple[int, int] | None:
     """Cluster and category of the best part to split off; None if there is no candidate."""
-    category, k = network.members.category, int(state.moments.size[0])
-    cluster_of = _candidates(network, labels, k)
+    category, k = members.category, int(state.moments.size[0])
+    cluster_of = _candidates(network, members, labels, k)
     candidates = np.flatnonzero(cluster_of >= 0)
     if len(candidates) == 0:
         return None
@@ -113,15 +133,11 @@ def _best_split(
     best = -1
     # Clusters in rising order, and within them categories: the paper's tie rule holds in a cluster.
     for q in candidates[np.argsort(cluster_of[candidates], kind="stable")]:
-        if (
-            best >= 0
-            and cluster_of[q] == cluster_of[best]
-            and contract.same(scores[q], scores[best])
-        ):
+        if best >= 0 and cluster_of[q] == cluster_of[best] and base.same(scores[q], scores[best]):
             weights = network.map_field[:, :k]
             wins = field.uncertainty(weights[q]) < field.uncertainty(weights[best])
         else:
-            wins = best < 0 or contract.better(scores[q], scores[best])
+            wins = best < 0 or base.better(scores[q], scores[best])
         best = int(q) if wins else best
     return int(cluster_of[best]), best
 
@@ -137,6 +153,7 @@ def split(
     index: Index,
     state: Any,
     network: Network,
+    members: Members,
     data: Data,
     labels: NDArray[np.int64],
     n_clusters: int,
@@ -144,13 +161,13 @@ def split(
     """Split until there are ``n_clusters``, or nothing can be split. Returns how many splits."""
     splits = 0
     while state.moments.size[0] < n_clusters:
-        found = _best_split(index, state, network, data, labels)
+        found = _best_split(index, state, network, members, data, labels)
         if found is None:
             break
         i, q = found
         k = int(state.moments.size[0])
         field.split_column(network.map_field, k, q)
-        labels[(labels == i) & (network.members.category == q)] = k
+        labels[(labels == i) & (members.category == q)] = k
         state.moments.size[0] = k + 1
         mom.from_labels(state.moments, data, labels, i)
         mom.from_labels(state.moments, data, labels, k)

@@ -3,22 +3,12 @@
 The path starts with a single cluster. The cluster whose split promises most is split, the partition
 is improved (:mod:`icvi_artmap.training.refinement`), and so on: every k begins where k - 1 ended.
 
-NI itself always prefers more clusters. 2N NI is, up to a constant, minus twice the logarithm of the
-likelihood of a Gaussian per cluster; so the rule is like Schwarz's, with a penalty for every
-parameter, where a parameter counts less the more the ridge δ decides it:
-
-    Σ n_i (Σ ln(λ + δ) - 2 ln p_i) + w Σ e_i ln √(N n_i) + (k - 1) ln N,
-    e_i = ½ [(Σ s)² + Σ s²] + Σ s,    s = μ / (μ + δ)
-
-λ are the eigenvalues of cluster i's covariance with a part of a sample of the mean variance within
-clusters added, so that a few samples that lie on a line by chance are no discovery; μ the same with
-a whole one. Without a ridge, e_i is the number of parameters of a Gaussian, d (d + 1) / 2 + d. For
-another index its own value chooses.
+Which k wins is told by the criterion that the index brings
+(:mod:`icvi_artmap.indices.shared.criterion`): for NI a penalised value, for another index its own.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -27,19 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._support.callbacks import UNWATCHED, Watch
+from icvi_artmap._support.threads import one_thread
+from icvi_artmap._support.wording import number
 from icvi_artmap.indices.base import Index
-from icvi_artmap.indices.ni import NIState
-from icvi_artmap.samples.scaling import Data, one_thread
-from icvi_artmap.training import refinement as optimise
+from icvi_artmap.samples.scaling import Data
+from icvi_artmap.training import refinement
 from icvi_artmap.training.refinement import Labels, Outlook, Partition
 
-#: Weight of the parameters of a Gaussian, and the part of a sample of mean variance that is added
-#: to every cluster. Chosen on generated sets (docs/beyond.md).
-WEIGHT, SEEN = 0.75, 0.1
 #: The path ends when the criterion has not improved for so many k, or for this part of the best k.
 PATIENCE, PATIENCE_PART = 5, 0.3
-#: A margin is relied on if the criterion differs by so much (NI), or by so large a part of itself.
-CLEAR, CLEAR_PART = 20.0, 0.01
 #: Room for clusters at first; it doubles.
 ROOM = 16
 #: Steps of each kind tried for every k.
@@ -91,7 +77,7 @@ class Selection:
             other = rest[self.criterion[self.k != self.n_clusters].argmin()]
             return (
                 f"n_clusters={self.n_clusters} is not a clear choice: {other} is nearly as good "
-                f"(margin {self.margin:.3g}). Look at selection_.plot()."
+                f"(margin {number(self.margin, 3)}). Look at selection_.plot()."
             )
         return None
 
@@ -112,24 +98,6 @@ class Selection:
         return SelectionDisplay.from_selection(self).plot(ax).ax_
 
 
-def penalised(partition: Partition) -> float:
-    """The criterion for NI, up to a constant."""
-    state, k = partition.state, partition.k
-    m, d = state.moments, partition.data.table.shape[1]
-    within = m.compactness[:k].sum() / (max(state.n - k, 1.0) * d)
-    value, penalty = 0.0, (k - 1.0) * math.log(state.n)
-    for i in range(k):
-        scatter = m.scatter[i] + np.triu(m.scatter[i], 1).T
-        squares = np.maximum(np.linalg.eigvalsh(scatter), 0.0)
-        fitted = (squares + SEEN * within) / (m.n[i] - 1.0 + SEEN)
-        value += m.n[i] * (np.log(fitted + state.delta).sum() - 2.0 * math.log(m.n[i] / state.n))
-        free = (squares + within) / m.n[i]
-        s = free / (free + state.delta)
-        parameters = 0.5 * (s.sum() ** 2 + (s * s).sum()) + s.sum()
-        penalty += WEIGHT * parameters * 0.5 * math.log(state.n * m.n[i])
-    return float(value + penalty)
-
-
 def select(
     index: Index,
     data: Data,
@@ -146,7 +114,7 @@ def select(
     """
     with one_thread():
         seen = data
-        if len(data.table) > (many := optimise.enough(data, most or ROOM)):
+        if len(data.table) > (many := refinement.enough(data, most or ROOM)):
             seen = data.take(np.sort(rng.permutation(len(data.table))[:many]))
         path = list(_path(index, seen, most, rng, report, watch))
         rated = [point for point in path if point.k >= least]
@@ -159,7 +127,7 @@ def select(
         labels = winner.labels
         if seen is not data:
             part = Partition(index, seen, labels, winner.k, winner.k)
-            labels = optimise.joined(part, data)
+            labels = refinement.joined(part, data)
     single = least > 1 and path[0].criterion < winner.criterion
     found = make_selection(
         index,
@@ -200,11 +168,12 @@ def _path(
         k = partition.k
         watch.begin("partition")
         if k > 1:
-            optimise.improve(outlook)
-        criterion = _criterion(partition)
-        yield _Point(k, criterion, partition.score(), labels.copy())
+            refinement.improve(outlook)
+        score = partition.score()
+        criterion = index.criterion.of(partition.state, score)
+        yield _Point(k, criterion, score, labels.copy())
         if report is not None:
-            report(f"k = {k}: criterion {criterion:.6g}")
+            report(f"k = {k}: criterion {number(criterion, 6)}")
         watch.end()
         if criterion < best:
             best, best_k = criterion, k
@@ -219,10 +188,6 @@ def _path(
             return
 
 
-def _criterion(partition: Partition) -> float:
-    return penalised(partition) if isinstance(partition.state, NIState) else -partition.score()
-
-
 def make_selection(
     index: Index,
     k: NDArray[np.int64],
@@ -234,15 +199,13 @@ def make_selection(
     winner = int(criterion.argmin())
     least, others = float(criterion[winner]), np.delete(criterion, winner)
     margin = float(others.min(initial=np.inf)) - least
-    penalty = index.name == "NI"
-    enough = CLEAR if penalty else CLEAR_PART * abs(least)
     return Selection(
         n_clusters=int(k[winner]),
         k=k,
         criterion=criterion,
         index_values=index_values,
         margin=margin,
-        clear=bool(margin >= enough),
-        rule="penalised NI" if penalty else f"{'-' if index.direction > 0 else ''}{index.name}",
+        clear=bool(margin >= index.criterion.clear(least)),
+        rule=index.rule_for_k(),
         single=bool(single),
     )

@@ -6,26 +6,28 @@ step of the search here splits a cluster, and merges two others or dissolves one
 of the two parts, so that the number of clusters stays; then single samples move again. The step is
 kept if the index is better, and undone if not.
 
-What to try first is told by a cost that is a sum over clusters: for NI the index itself, otherwise
-the sum of squares within clusters, on which CH and WB depend alone while k stays. What is kept is
-decided by the index.
+What to try first is told by a cost that is a sum over clusters, which the index brings
+(:mod:`icvi_artmap.indices.shared.additive_cost`). What is kept is decided by the index.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.threads import one_thread
+from icvi_artmap._support.wording import number
 from icvi_artmap.indices.base import Index
-from icvi_artmap.indices.ni import NIState
+from icvi_artmap.indices.shared.additive_cost import AdditiveCost
+from icvi_artmap.network.driver import Pace
 from icvi_artmap.samples import moments as mom
-from icvi_artmap.samples.scaling import Data, blocks, one_thread
-from icvi_artmap.training.presenting import Pace, make_network, present_all
-from icvi_artmap.training.sample_loop import EVERYONE, SWEEP, Parameters
+from icvi_artmap.samples.scaling import Data, blocks
+from icvi_artmap.training.presenting import sweep_all
+from icvi_artmap.training.sample_loop import EVERYONE
 
 #: Ways to split a cluster that are tried: one along its principal axis, the others at random.
 SPLITS = 8
@@ -49,8 +51,6 @@ POWER_STEPS = 8
 MANY, MANY_PER_FEATURE = 20_000, 5
 #: Members that every cluster has among them, if it has so many.
 FEWEST = 50
-#: Sweeping has no use for the network's parameters.
-_PARAMETERS = Parameters(0.0, 1.0, 1.0, 1e-3, 0.01, 1e-3)
 
 Labels = NDArray[np.int64]
 
@@ -66,10 +66,6 @@ class Partition:
     def __init__(self, index: Index, data: Data, labels: Labels, k: int, capacity: int) -> None:
         self.index, self.data, self.labels = index, data, labels
         self.state = index.state(data, labels, k, capacity)
-        # The kernel wants a network, though it does not look at it while sweeping.
-        idle = data.take(np.zeros(1, np.int64))
-        box, nobody = np.ones((1, 2 * data.table.shape[1])), np.zeros(1, np.int64)
-        self.network = make_network(idle, box, nobody, max(capacity, 2))
         self.pace = Pace()
 
     @property
@@ -89,8 +85,7 @@ class Partition:
                 break
 
     def _sweep(self, data: Data, labels: Labels, state: Any, rows: NDArray[np.int64]) -> int:
-        arguments = (self.index, data, self.network, labels, state, _PARAMETERS, self.pace)
-        return present_all(*arguments, mode=SWEEP, rows=rows)[1]
+        return sweep_all(self.index, data, labels, state, self.pace, rows)
 
     def save(self) -> Saved:
         return Saved(self.labels.copy(), [array.copy() for array in self.state.moments])
@@ -108,7 +103,7 @@ class Partition:
         """These samples go to these clusters."""
         m, old = self.state.moments, self.labels[rows]
         came, position = np.unique(new, return_inverse=True)
-        parts = self._moments(self.data.take(rows), position, len(came))
+        parts = mom.of_clusters(self.data.take(rows), position, len(came), m.scatter.shape[1] > 0)
         self.labels[rows] = new
         left = np.bincount(old, minlength=len(m.n))
         for i in np.union1d(np.unique(old), came):
@@ -125,14 +120,8 @@ class Partition:
     def _shape(self) -> tuple[int, bool]:
         return self.data.table.shape[1], self.index.needs_scatter
 
-    def _moments(self, data: Data, labels: Labels, k: int) -> mom.Moments:
-        moments = mom.empty_moments(k, *self._shape())
-        moments.size[0] = k
-        mom.from_labels(moments, data, labels)
-        return moments
-
     def split(
-        self, rows: NDArray[np.int64], rng: np.random.RandomState, cost: Cost
+        self, rows: NDArray[np.int64], rng: np.random.RandomState, cost: AdditiveCost
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """The best way found to part these samples: costs of the parts, and who is in the second.
 
@@ -175,111 +164,6 @@ def _two_ways(x: NDArray[np.float64], rng: np.random.RandomState) -> Iterator[ND
             yield way
 
 
-class Cost(Protocol):
-    """What tells which steps are worth trying: a sum over clusters, the less the better."""
-
-    def of_clusters(self) -> NDArray[np.float64]:
-        """Every cluster's part of the cost."""
-
-    def of_parts(self, state: Any) -> NDArray[np.float64]:
-        """The same of the two clusters of a state that is about some of the samples."""
-
-    def of_merging(self) -> NDArray[np.float64]:
-        """Rise when clusters i < j become one, (k, k); infinite elsewhere."""
-
-    def of_adding(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rise when a row of x joins a cluster, (rows, k)."""
-
-    def renew(self, clusters: NDArray[np.int64]) -> None:
-        """These clusters have changed."""
-
-
-class Squares:
-    """The sum of squares within clusters."""
-
-    def __init__(self, partition: Partition) -> None:
-        self.partition = partition
-
-    def _now(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        m, k = self.partition.state.moments, self.partition.k
-        return m.n[:k], m.mean[:k]
-
-    def of_clusters(self) -> NDArray[np.float64]:
-        return self.partition.state.moments.compactness[: self.partition.k]
-
-    def of_parts(self, state: Any) -> NDArray[np.float64]:
-        return state.moments.compactness.copy()
-
-    def of_merging(self) -> NDArray[np.float64]:
-        n, mean = self._now()
-        loss = n[:, None] * (n / (n[:, None] + n)) * _squared(mean, mean)
-        loss[np.tril_indices(len(n))] = np.inf
-        return loss
-
-    def of_adding(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        n, mean = self._now()
-        return n / (n + 1.0) * _squared(x, mean)
-
-    def renew(self, clusters: NDArray[np.int64]) -> None:
-        pass
-
-
-def _squared(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Squared distances of the rows of a to those of b."""
-    apart = np.square(a).sum(1)[:, None] - 2.0 * (a @ b.T) + np.square(b).sum(1)
-    return np.maximum(apart, 0.0)
-
-
-class Determinants:
-    """NI, which is a sum over clusters itself: p (½ ln|Σ| - ln p)."""
-
-    def __init__(self, partition: Partition) -> None:
-        self.partition = partition
-        d, capacity = partition.data.table.shape[1], len(partition.state.moments.n)
-        self._whitening = np.zeros((capacity, d, d))
-        self._logdet = np.zeros(capacity)
-
-    def of_clusters(self) -> NDArray[np.float64]:
-        return self.partition.state.term[: self.partition.k]
-
-    def of_parts(self, state: Any) -> NDArray[np.float64]:
-        # Their p are relative to the samples that the state is about.
-        share = state.n / self.partition.state.n
-        return share * (state.term - state.moments.n / state.n * np.log(share))
-
-    def of_merging(self) -> NDArray[np.float64]:
-        state, index = self.partition.state, self.partition.index
-        return index.score(state) - index.trial_merges(state, -np.inf)
-
-    def of_adding(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        state, k = self.partition.state, self.partition.k
-        n, mean = state.moments.n[:k], state.moments.mean[:k]
-        share = (n + 1) / state.n
-        cost = np.empty((len(x), k))
-        for i in range(k):
-            white = (x - mean[i]) @ self._whitening[i]
-            q = np.einsum("sf,sf->s", white, white)
-            logdet = self._logdet[i] + np.log1p(q / (n[i] + 1))
-            cost[:, i] = share[i] * (0.5 * logdet - np.log(share[i])) - state.term[i]
-        return cost
-
-    def renew(self, clusters: NDArray[np.int64]) -> None:
-        """L⁻ᵀ and ln|LLᵀ| of S/n + δI = LLᵀ."""
-        state = self.partition.state
-        for i in clusters:
-            upper = np.triu(state.moments.scatter[i])
-            scatter = upper + np.triu(upper, 1).T
-            factor = np.linalg.cholesky(
-                scatter / state.moments.n[i] + state.delta * np.eye(len(scatter))
-            )
-            self._whitening[i] = np.linalg.inv(factor).T
-            self._logdet[i] = 2.0 * np.log(np.diag(factor)).sum()
-
-
-def cost_of(partition: Partition) -> Cost:
-    return Determinants(partition) if isinstance(partition.state, NIState) else Squares(partition)
-
-
 #: Kinds of steps.
 MERGE, DISSOLVE, SHED = range(3)
 
@@ -301,7 +185,7 @@ class Outlook:
     ) -> None:
         capacity = len(partition.state.moments.n)
         self.partition, self.rng, self.tries = partition, rng, tries
-        self.cost = cost_of(partition)
+        self.cost = partition.index.cost(partition.index, partition.state)
         #: Costs of the two parts that a cluster can be split into, and who is in the second.
         self.parts = np.full((capacity, 2), np.inf)
         self.second = np.zeros(len(partition.labels), np.bool_)
@@ -464,7 +348,8 @@ def improve(
                 scores.append(partition.score())
                 if report is not None:
                     index = partition.index
-                    report(f"step {len(scores)}: {index.name} = {index.value(scores[-1]):.6g}")
+                    value = number(index.value(scores[-1]), 6)
+                    report(f"step {len(scores)}: {index.name} = {value}")
                 break
             partition.restore(saved)
         else:
@@ -540,7 +425,7 @@ def _refine_by_part(
 
 def joined(part: Partition, data: Data) -> Labels:
     """The cluster of ``part`` that every sample of ``data`` joins at the least cost."""
-    cost = cost_of(part)
+    cost = part.index.cost(part.index, part.state)
     cost.renew(np.arange(part.k))
     labels = np.empty(len(data.table), np.int64)
     for block in blocks(len(labels)):

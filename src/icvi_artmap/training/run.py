@@ -1,45 +1,39 @@
-"""Algorithm 1 of the paper, top to bottom: scale, initialise, epochs, merge and split, result."""
+"""Algorithm 1 of the paper, top to bottom: initialise, epochs, merge and split, result."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._support.callbacks import UNWATCHED, Watch
+from icvi_artmap._support.wording import number
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.batch import batch_state
+from icvi_artmap.network.driver import Network, Pace, Parameters, in_chunks, is_full
+from icvi_artmap.network.members import Members
 from icvi_artmap.network.resonance import BELOW_AB, RHO_A, RHO_AB
-from icvi_artmap.samples.scaling import Data, Scaling, turn
-from icvi_artmap.training import refinement as optimise
+from icvi_artmap.samples import moments as mom
+from icvi_artmap.training import refinement
 from icvi_artmap.training.merge_split import merge, split
 from icvi_artmap.training.presenting import (
-    Pace,
+    NO_TRACE,
     alive_slots,
     box_rows,
     compacted,
-    make_network,
-    present_all,
+    first_network,
+    tidy_clusters,
 )
-from icvi_artmap.training.sample_loop import TEACH, Network, Parameters
-from icvi_artmap.training.start import first_boxes, first_partition
+from icvi_artmap.training.sample_loop import make_scratch, present
+from icvi_artmap.training.start import Samples, Start, boxes_at, first_partition
 
 #: Passes over the samples in which the network is taught a refined partition, at most.
 TEACHING = 3
 #: At the end of an epoch this part of the slots for categories may be empty.
 MOST_EMPTY = 0.25
-
-
-class Start(NamedTuple):
-    """Where a run begins."""
-
-    centres: NDArray[np.float64]  #: (k, d), data units
-    labels: NDArray[np.int64] | None = (
-        None  #: (N,), as presented; None: by the boxes at the centres
-    )
 
 
 class Vigilances(NamedTuple):
@@ -66,7 +60,7 @@ class Vigilances(NamedTuple):
 
 
 class Epoch(NamedTuple):
-    """What there was at the end of an epoch, and what its end did."""
+    """What an epoch has ended with, and what was done at its end."""
 
     n_clusters: int
     n_categories: int
@@ -83,153 +77,200 @@ class FitResult:
     boxes: NDArray[np.float64]  #: (C, 2d)
     map_field: NDArray[np.float64]  #: (C, k')
     centres: NDArray[np.float64]  #: (k', d), standardised
-    score: float
+    moments: mom.Moments  #: of the k' clusters, in standardised features
     history: list[float]  #: scores at the start, at every epoch's end and while refining
     trace: NDArray[np.float64] | None  #: scores after every presentation
     epochs: list[Epoch]
     converged: bool
     vigilances: Vigilances
 
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run is told, beside its samples and its start."""
+
+    index: Index
+    parameters: Parameters
+    tol: float
+    max_epochs: int
+    batch: bool = False  #: compute every trial anew from the samples
+    trace: bool = False  #: keep the score after every presentation
+    refine: int | None = None  #: seed of the refinement; None: end after the last epoch
+    report: Callable[[str], None] | None = None  #: gets a line for every epoch and step
+
+
+class Run:
+    """A run of Algorithm 1 from one start, with its state as fields.
+
+    :meth:`train` makes all of it. ``watch`` is told of every epoch and of the refinement; it gets
+    the run itself to look at.
+    """
+
+    def __init__(
+        self, samples: Samples, start: Start, settings: Settings, watch: Watch = UNWATCHED
+    ) -> None:
+        self.samples, self.start, self.settings, self.watch = samples, start, settings, watch
+        self.data, self.index, self.parameters = samples.data, settings.index, settings.parameters
+        self.n_clusters = start.n_clusters
+        self.network: Network
+        self.members: Members
+        self.labels: NDArray[np.int64]  #: cluster of every sample, as presented
+        self.state: Any  #: state of the index for these labels
+        self.boxes: NDArray[np.float64]  #: (C, 2d) at the end of the last epoch
+        self.history: list[float] = []  #: scores
+        self.traces: list[NDArray[np.float64]] = []
+        self.epochs: list[Epoch] = []
+        self.converged = False
+        self.stopped = False  #: by whoever watches
+        self._pace = Pace()
+        self._initialise()
+
     @property
-    def n_epochs(self) -> int:
-        return len(self.epochs)
+    def k(self) -> int:
+        """The number of clusters now."""
+        return int(self.state.moments.size[0])
 
+    @property
+    def score(self) -> float:
+        """The score of the partition after the last epoch or step."""
+        return self.history[-1]
 
-def as_seen_by(index: Index, data: Data) -> Data:
-    """Coded data, turned if the index wants that. Runs do not change them and may share them."""
-    if index.turns_above is not None and data.table.shape[1] > index.turns_above:
-        return turn(data)
-    return data
+    def train(self) -> Self:
+        """Algorithm 1, and the refinement beyond the paper, if it is wished."""
+        while len(self.epochs) < self.settings.max_epochs and not (self.converged or self.stopped):
+            self.watch.begin("epoch")
+            self._epoch()
+            self.stopped = self.watch.end(self)
+        if self.settings.refine is not None and not self.stopped:
+            self.watch.begin("refine")
+            self._refine(np.random.RandomState(self.settings.refine))
+            self.watch.end(self)
+        return self
 
+    # --- the stages ------------------------------------------------------------------------------
 
-def fit(
-    data: Data,
-    start: Start,
-    scaling: Scaling,
-    index: Index,
-    parameters: Parameters,
-    *,
-    order: NDArray[np.int64],
-    tol: float,
-    max_epochs: int,
-    batch: bool = False,
-    trace: bool = False,
-    refine: np.random.RandomState | None = None,
-    report: Callable[[str], None] | None = None,
-    watch: Watch = UNWATCHED,
-    attributes: Callable[[FitResult], dict[str, Any]] | None = None,
-) -> FitResult:
-    """One run from the given start; ``data`` are coded and as the index sees them.
+    def _initialise(self) -> None:
+        """First boxes, first partition, and the state of the index for it (rules 2 and 3)."""
+        rows = self.start.boxes
+        if self.start.labels is None:
+            rows, self.labels = first_partition(self.data, rows, self.parameters.alpha)
+        else:
+            self.labels = self.start.labels.copy()
+        self.network, self.members = first_network(self.data, rows, self.labels, self.n_clusters)
+        self.state = self.index.state(self.data, self.labels, len(rows), self.n_clusters)
+        if self.settings.batch:
+            category = self.members.category
+            self.state = batch_state(self.index, self.state, self.data, self.labels, category)
+        self.boxes = box_rows(self.network, self.members)
+        self._reach = self.network.reach
+        self.history.append(self.index.score(self.state))
 
-    Their rows are in the order of presentation, ``order``. ``refine``: go on with
-    :mod:`icvi_artmap.training.refinement`, which draws from this generator. ``watch`` is told of
-    every epoch and of the refinement, and can ask for ``attributes``, made from a result.
-    """
-    n_clusters = len(start.centres)
-    # Initialisation
-    rows = first_boxes(start.centres, scaling)
-    if start.labels is None:
-        rows, labels = first_partition(data, rows, parameters.alpha)
-    else:
-        labels = start.labels.copy()
-    network = make_network(data, rows, labels, n_clusters)
-    state = index.state(data, labels, len(rows), n_clusters)
-    if batch:
-        state = batch_state(index, state, data, labels, network.members.category)
-    history = [index.score(state)]
-    traces: list[NDArray[np.float64]] = []
-    epochs: list[Epoch] = []
-    converged, stopped, boxes, pace = False, False, box_rows(network), Pace()
-    reach = network.reach
+    def _epoch(self) -> None:
+        """Present every sample once, then merge and split clusters, then see whether to go on."""
+        trace = np.empty(len(self.labels)) if self.settings.trace else NO_TRACE
+        self.present(trace)
+        merges, splits = self._merge(), self._split()
+        self.network, self.members = compacted(self.network, self.members, MOST_EMPTY)
+        self.history.append(self.index.score(self.state))
+        self.traces.append(trace)
+        before, self.boxes = self.boxes, box_rows(self.network, self.members)
+        self.epochs.append(Epoch(self.k, len(self.boxes), merges, splits))
+        self.converged = np.array_equal(before, self.boxes) or self._settled()
+        self._say()
 
-    def result() -> FitResult:
-        k = int(state.moments.size[0])
-        alive = alive_slots(network)
-        categories = (alive.cumsum() - 1)[network.members.category]
-        return FitResult(
-            labels=_in_original_order(labels, order),
-            sample_categories=_in_original_order(categories, order),
-            boxes=boxes,
-            map_field=network.map_field[: len(alive), :k][alive],
-            centres=data.turned_back(state.moments.mean[:k]).copy(),
-            score=history[-1],
-            history=history,
-            trace=np.concatenate(traces) if trace else None,
-            epochs=epochs,
-            converged=bool(converged),
-            vigilances=Vigilances(
-                parameters.rho_a, float(reach[RHO_A]), float(reach[BELOW_AB]), float(reach[RHO_AB])
-            ),
-        )
+    def present(self, trace: NDArray[np.float64] = NO_TRACE, only_teach: bool = False) -> None:
+        """Present all samples, and tidy up whenever the sample loop has returned for that.
 
-    now = None if attributes is None else lambda: attributes(result())
-    # Training
-    while len(epochs) < max_epochs and not converged and not stopped:
-        watch.begin("epoch")
-        values = np.empty(len(labels) if trace else 0)
-        network, _ = present_all(
-            index, data, network, labels, state, parameters, pace, trace=values
-        )
-        merges = merge(index, state, network, data, labels)
-        splits = split(index, state, network, data, labels, n_clusters)
-        network = compacted(network, MOST_EMPTY)
-        history.append(index.score(state))
-        traces.append(values)
-        boxes_before, boxes = boxes, box_rows(network)
-        epochs.append(Epoch(int(state.moments.size[0]), len(boxes), merges, splits))
-        converged = np.array_equal(boxes_before, boxes) or (
-            len(epochs) > 1 and _unchanged(history[-2], history[-1], tol)
-        )
-        if report is not None:
-            report(
-                f"epoch {len(epochs)}: {index.name} = {index.value(history[-1]):.6g}, "
-                f"{epochs[-1].n_clusters} clusters, {epochs[-1].n_categories} categories, "
-                f"{merges} merges, {splits} splits"
+        ``trace`` gets the score after every presentation, if it is not empty. ``only_teach``: the
+        network learns the clusters that the samples are in. rho_ab = 1 then: a category is tied to
+        one cluster, so that samples cannot lead it to another.
+        """
+        parameters = self.parameters._replace(rho_ab=1.0) if only_teach else self.parameters
+        scratch = make_scratch(self.data.table.shape[1], len(self.state.moments.n))
+        kernel = self.index.kernel(present)
+
+        def chunk(start: int, stop: int) -> int:
+            arrays = (self.data, self.network, self.members, self.labels, self.state)
+            reached = kernel(*arrays, parameters, scratch, start, stop, trace, only_teach)
+            if is_full(self.network):
+                self.network, self.members = compacted(self.network, self.members)
+            map_field = self.network.map_field
+            tidy_clusters(self.index, self.state, self.data, self.labels, map_field)
+            if len(trace) > 0 and reached > 0:
+                trace[reached - 1] = self.index.score(self.state)
+            return int(reached)
+
+        in_chunks(len(self.labels), self._pace, chunk)
+
+    def _merge(self) -> int:
+        """Rule 10."""
+        return merge(self.index, self.state, self.network.map_field, self.data, self.labels)
+
+    def _split(self) -> int:
+        """Rule 11."""
+        network = (self.network, self.members)
+        return split(self.index, self.state, *network, self.data, self.labels, self.n_clusters)
+
+    def _settled(self) -> bool:
+        """Whether the index is what it was an epoch ago."""
+        before, after = self.history[-2:]
+        unchanged = before == after or abs(after - before) <= self.settings.tol
+        return len(self.epochs) > 1 and unchanged
+
+    def _say(self) -> None:
+        if self.settings.report is not None:
+            epoch, value = self.epochs[-1], self.index.value(self.score)
+            self.settings.report(
+                f"epoch {len(self.epochs)}: {self.index.name} = {number(value, 6)}, "
+                f"{epoch.n_clusters} clusters, {epoch.n_categories} categories, "
+                f"{epoch.merges} merges, {epoch.splits} splits"
             )
-        stopped = watch.end(now)
-    # Beyond the paper
-    if refine is not None and not stopped:
-        watch.begin("refine")
-        history += optimise.refine(index, data, labels, n_clusters, refine, report)
-        state = index.state(data, labels, int(labels.max()) + 1, n_clusters)
-        network = _taught(index, data, labels, state, scaling, parameters, pace)
-        boxes = box_rows(network)
-        reach[RHO_A] = min(reach[RHO_A], network.reach[RHO_A])
-        watch.end(now)
-    return result()
 
+    # --- beyond the paper ------------------------------------------------------------------------
 
-def _taught(
-    index: Index,
-    data: Data,
-    labels: NDArray[np.int64],
-    state: Any,
-    scaling: Scaling,
-    parameters: Parameters,
-    pace: Pace,
-) -> Network:
-    """A new network that has learned the clusters of the samples, one after the other.
+    def _refine(self, rng: np.random.RandomState) -> None:
+        """Improve the partition by steps that change whole clusters, and teach it to a network."""
+        index, data, labels, k = self.index, self.data, self.labels, self.n_clusters
+        self.history += refinement.refine(index, data, labels, k, rng, self.settings.report)
+        self.state = index.state(data, labels, int(labels.max()) + 1, k)
+        self._teach()
 
-    rho_ab = 1: a category is tied to one cluster, so that samples cannot lead it to another.
-    """
-    k = int(state.moments.size[0])
-    centres = scaling.standardise_inverse(data.turned_back(state.moments.mean[:k]))
-    network = make_network(data, first_boxes(centres, scaling), labels, len(state.moments.n))
-    parameters = parameters._replace(rho_ab=1.0)
-    boxes = box_rows(network)
-    for _ in range(TEACHING):
-        network, _ = present_all(index, data, network, labels, state, parameters, pace, mode=TEACH)
-        before, boxes = boxes, box_rows(network)
-        if np.array_equal(before, boxes):
-            break
-    return network
+    def _teach(self) -> None:
+        """Let a new network learn the clusters of the samples, one sample after the other."""
+        rows = boxes_at(self.data.min_max(self.state.moments.mean[: self.k]))
+        columns = len(self.state.moments.n)
+        self.network, self.members = first_network(self.data, rows, self.labels, columns)
+        self.boxes = box_rows(self.network, self.members)
+        for _ in range(TEACHING):
+            self.present(only_teach=True)
+            before, self.boxes = self.boxes, box_rows(self.network, self.members)
+            if np.array_equal(before, self.boxes):
+                break
+        self._reach[RHO_A] = min(self._reach[RHO_A], self.network.reach[RHO_A])
 
+    # --- what is left behind ---------------------------------------------------------------------
 
-def _unchanged(before: float, after: float, tol: float) -> bool:
-    return before == after or abs(after - before) <= tol
+    @property
+    def vigilances(self) -> Vigilances:
+        """For which vigilances the run would have been the same."""
+        most_a, most_ab, above_ab = (float(self._reach[at]) for at in (RHO_A, RHO_AB, BELOW_AB))
+        return Vigilances(self.parameters.rho_a, most_a, above_ab, most_ab)
 
-
-def _in_original_order(values: NDArray[Any], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    restored = np.empty(len(values), np.int64)
-    restored[order] = values
-    return restored
+    def result(self) -> FitResult:
+        """What the run has found so far."""
+        k, alive = self.k, alive_slots(self.network, self.members)
+        categories = (alive.cumsum() - 1)[self.members.category]
+        moments = mom.of_clusters(self.data.not_turned(), self.labels, k, self.index.needs_scatter)
+        return FitResult(
+            labels=self.samples.in_original_order(self.labels),
+            sample_categories=self.samples.in_original_order(categories),
+            boxes=self.boxes,
+            map_field=self.network.map_field[: len(alive), :k][alive],
+            centres=self.data.turned_back(self.state.moments.mean[:k]).copy(),
+            moments=moments,
+            history=list(self.history),
+            trace=np.concatenate(self.traces) if self.settings.trace else None,
+            epochs=list(self.epochs),
+            converged=bool(self.converged),
+            vigilances=self.vigilances,
+        )

@@ -1,8 +1,8 @@
-"""The sample loop of one epoch, compiled; nothing else.
+"""The sample loops, compiled: Algorithm 1, and sweeps that move samples by the index alone.
 
 What happens rarely (no room for another category, an emptied cluster, digits lost in the moments)
-is left to the caller: ``present`` returns early, the caller tidies up, and calls it again. So no
-array is re-bound in the loop, and little has to be compiled.
+is left to the caller: a loop returns early, the caller tidies up, and calls it again. So no array
+is re-bound in the loop, and little has to be compiled.
 """
 
 from __future__ import annotations
@@ -13,39 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, jit
-from icvi_artmap.indices import base as contract
-from icvi_artmap.network import boxes as box
+from icvi_artmap.indices import base
 from icvi_artmap.network import map_field as field
 from icvi_artmap.network import members as mem
-from icvi_artmap.network.resonance import search
+from icvi_artmap.network.driver import learn
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import coded_row, standardised_row
 
-#: What a presentation does: all of Algorithm 1; only move the sample to the cluster that the index
-#: prefers, unless that empties one; only teach the network the cluster that the sample is in.
-LEARN, SWEEP, TEACH = 0, 1, 2
 #: In place of numbers of samples: all of them.
 EVERYONE = np.empty(0, np.int64)
-
-
-class Parameters(NamedTuple):
-    """The paper's parameters that the sample loop needs."""
-
-    rho_a: float
-    rho_ab: float
-    beta_a: float
-    alpha: float
-    epsilon: float
-    beta_ab: float
-
-
-class Network(NamedTuple):
-    """ARTa and the map field."""
-
-    boxes: box.Boxes
-    map_field: NDArray[np.float64]  #: (capacity, k)
-    members: mem.Members
-    reach: NDArray[np.float64]  #: see :func:`icvi_artmap.network.resonance.new_reach`
 
 
 class Scratch(NamedTuple):
@@ -85,57 +61,71 @@ def teaching_cluster(trial, k, src, resolution):
 
 
 @inline
-def commit(network, k, x_a):
-    """rule 7: a new box equal to x_a, with a map field row of ones."""
-    c = box.append(network.boxes, x_a)
-    for i in range(k):
-        network.map_field[c, i] = 1.0
-    mem.begin(network.members, c)
-    return c
+def move(labels, state, s, x_b, dst, scratch):
+    """Sample s goes to cluster dst; whether nothing has to be tidied up after that."""
+    m, src = state.moments, labels[s]
+    labels[s] = dst
+    scratch.moved[0] += 1
+    base.move(state, x_b, src, dst)
+    return m.n[src] > 0 and mom.trusted(m, src) and mom.trusted(m, dst)
 
 
 @jit
-def present(data, network, labels, state, parameters, scratch, start, stop, trace, rows, mode):
+def present(
+    data, network, members, labels, state, parameters, scratch, start, stop, trace, only_teach
+):
     """Algorithm 1, presentations ``start`` to ``stop`` - 1, one after the other.
 
     Returns the first one not made: ``stop``, or an earlier one if something is to be tidied up
-    first. ``trace``: scores wanted, if not empty. ``rows``: the samples, EVERYONE for all in order.
-    ``mode``: LEARN, or a part of it, SWEEP or TEACH.
+    first. ``trace``: scores wanted, if not empty. ``only_teach``: the network learns the clusters
+    that the samples are in, and no sample moves.
     """
-    boxes, members, m = network.boxes, network.members, state.moments
-    x_a, x_b = scratch.x_a, scratch.x_b
-    for t in range(start, stop):
-        if boxes.used[0] == boxes.found.shape[0] and mode != SWEEP:
-            return t
-        s = rows[t] if rows.shape[0] > 0 else t
+    boxes, m, x_a, x_b = network.boxes, state.moments, scratch.x_a, scratch.x_b
+    for s in range(start, stop):
+        if boxes.used[0] == boxes.found.shape[0]:
+            return s
         standardised_row(data, s, x_b)
         src, k = labels[s], m.size[0]
-        y = src if mode == TEACH else field.ALL
-        if k > 1 and (mode == LEARN or (mode == SWEEP and m.n[src] > 1)):
-            resolution = contract.trial_moves(state, s, x_b, src, scratch.trial)
+        y = src if only_teach else field.ALL
+        if k > 1 and not only_teach:
+            resolution = base.trial_moves(state, s, x_b, src, scratch.trial)
             y = teaching_cluster(scratch.trial, k, src, resolution)
-        dst = src if y == field.ALL else y
-        if mode != SWEEP:
-            norm = coded_row(data, s, x_a)
-            # int64, as every other number of a box: a function is compiled anew for another type.
-            left = np.int64(members.category[s])
-            c = search(network, k, x_a, norm, y, left, parameters)
-            if c == mem.NONE:
-                c = commit(network, k, x_a)
-            elif box.learn(boxes, c, x_a, parameters.beta_a) and parameters.beta_a < 1.0:
-                members.tight[c] = False
-            field.learn(network.map_field[c], k, y, parameters.beta_ab)
-            dst = field.predict(network.map_field[c], k)
-            if c != left:
-                mem.leave(members, s)
-                mem.join(members, data, s, c, x_a)
-                mem.shrink(boxes, members, data, left, x_a)
-        if dst != src and mode != TEACH:
-            labels[s] = dst
-            scratch.moved[0] += 1
-            contract.move(state, x_b, src, dst)
-            if m.n[src] == 0 or not (mom.trusted(m, src) and mom.trusted(m, dst)):
-                return t + 1
+        norm = coded_row(data, s, x_a)
+        # int64, as every other number of a box: a function is compiled anew for another type.
+        left = np.int64(members.category[s])
+        c, found, changed = learn(network, k, x_a, norm, y, left, parameters)
+        if c != found:
+            mem.begin(members, c)
+        elif changed and parameters.beta_a < 1.0:
+            members.tight[c] = False
+        dst = field.predict(network.map_field[c], k)
+        if c != left:
+            mem.leave(members, s)
+            mem.join(members, data, s, c, x_a)
+            mem.shrink(boxes, members, data, left, x_a)
+        if dst != src and not only_teach and not move(labels, state, s, x_b, dst, scratch):
+            return s + 1
         if trace.shape[0] > 0:
-            trace[t] = contract.score(state)
+            trace[s] = base.score(state)
+    return stop
+
+
+@jit
+def sweep(data, labels, state, scratch, start, stop, rows):
+    """Samples ``start`` to ``stop`` - 1 of ``rows`` go to the clusters that the index prefers.
+
+    No cluster is emptied. Returns the first sample not looked at: ``stop``, or an earlier one if
+    something is to be tidied up first. ``rows``: numbers of samples, or EVERYONE.
+    """
+    m, x_b = state.moments, scratch.x_b
+    for t in range(start, stop):
+        s = rows[t] if rows.shape[0] > 0 else t
+        src, k = labels[s], m.size[0]
+        if k > 1 and m.n[src] > 1:
+            standardised_row(data, s, x_b)
+            resolution = base.trial_moves(state, s, x_b, src, scratch.trial)
+            dst = teaching_cluster(scratch.trial, k, src, resolution)
+            moves = dst != field.ALL and dst != src
+            if moves and not move(labels, state, s, x_b, dst, scratch):
+                return t + 1
     return stop

@@ -1,20 +1,61 @@
-"""The start: centres by k-means or as given, first boxes, first partition (rules 2 and 3)."""
+"""The start of a run: order of the samples, first boxes, first partition (rules 2 and 3)."""
 
 from __future__ import annotations
 
 import warnings
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from icvi_artmap._support.threads import one_thread
+from icvi_artmap.indices.base import Index
 from icvi_artmap.network.boxes import Boxes, make_boxes
 from icvi_artmap.network.nearest import nearest_boxes
-from icvi_artmap.samples.scaling import Data, Scaling, one_thread, standardised_table
+from icvi_artmap.samples.scaling import Data, Scaling, coded_data, standardised_table
+from icvi_artmap.tendency.vat import vat
 
 #: As the paper sets them for k-means (Section param_set).
 KMEANS_MAX_ITER, KMEANS_TOL = 300, 1e-6
+
+
+class Samples(NamedTuple):
+    """The training data, coded and in the order of presentation. Runs may share them."""
+
+    data: Data
+    scaling: Scaling
+    order: NDArray[np.int64]  #: (N,) row of X of every sample
+
+    def in_original_order(self, values: NDArray[np.integer]) -> NDArray[np.int64]:
+        """One number for every sample, as the rows of X have them."""
+        restored = np.empty(len(values), np.int64)
+        restored[self.order] = values
+        return restored
+
+
+def make_samples(
+    X: NDArray[np.floating], scaling: Scaling, order: NDArray[np.int64], index: Index
+) -> Samples:
+    """Code the data, and turn them to their principal axes if the index looks at them so."""
+    return Samples(index.view(coded_data(X, scaling, order)), scaling, order)
+
+
+def presentation_order(
+    X: NDArray[np.floating],
+    scaling: Scaling,
+    shuffle: bool,
+    by: Literal["vat"] | None,
+    random_state: np.random.RandomState,
+) -> NDArray[np.int64]:
+    """The order in which the rows of X are presented: shuffled, and then sorted, if so wished."""
+    order = np.arange(len(X))
+    if shuffle:
+        random_state.shuffle(order)
+    if by == "vat":
+        order = order[vat(coded_data(X, scaling, order).table)]
+    return order
 
 
 def kmeans_centres(
@@ -41,9 +82,30 @@ def kmeans_centres(
     return scaling.standardise_inverse(centres)
 
 
-def first_boxes(centres: NDArray[np.float64], scaling: Scaling) -> NDArray[np.float64]:
-    """Centres in data units, scaled, clipped and complement coded: (k, 2d)."""
-    scaled = np.clip(scaling.min_max(centres), 0.0, 1.0)
+class Start(NamedTuple):
+    """Where a run begins."""
+
+    boxes: NDArray[np.float64]  #: (k, 2d) first boxes, min-max scaled and complement coded
+    labels: NDArray[np.int64] | None  #: (N,), as presented; None: by the boxes
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.boxes)
+
+
+def start_at(centres: NDArray[np.float64], scaling: Scaling) -> Start:
+    """Start from centres in data units."""
+    return Start(boxes_at(scaling.min_max(centres)), None)
+
+
+def start_from(labels: NDArray[np.int64], means: NDArray[np.float64], data: Data) -> Start:
+    """Start from a partition, whose clusters have these means as the index sees them."""
+    return Start(boxes_at(data.min_max(means)), labels)
+
+
+def boxes_at(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Boxes without extent at min-max scaled points, clipped and complement coded: (k, 2d)."""
+    scaled = np.clip(points, 0.0, 1.0)
     return np.hstack([scaled, 1.0 - scaled])
 
 

@@ -24,17 +24,25 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from icvi_artmap._support.threads import one_thread
 from icvi_artmap._support.validation import check_integer, check_real, check_verbose
 from icvi_artmap._support.version import __version__
+from icvi_artmap._support.wording import better
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.estimators.vigilance_search.results import Outcome, Run, SearchResults
 from icvi_artmap.estimators.vigilance_search.store import Memory, Store
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.custom import CustomIndex, custom_index
 from icvi_artmap.indices.registry import get_index
-from icvi_artmap.samples.scaling import Data, Scaling, blocks, coded_data, learn_scaling, one_thread
-from icvi_artmap.training.run import Start, Vigilances, as_seen_by
-from icvi_artmap.training.start import kmeans_centres
+from icvi_artmap.samples.scaling import Data, Scaling, blocks, coded_data, learn_scaling
+from icvi_artmap.training.run import Run as TrainingRun
+from icvi_artmap.training.run import Vigilances
+from icvi_artmap.training.start import (
+    Samples,
+    kmeans_centres,
+    presentation_order,
+    start_at,
+)
 
 #: The grids of the paper (Table gridsearch): rho_a with few features and with many, rho_ab.
 RHO_A_FEW = tuple(i / 20 for i in range(20))
@@ -175,7 +183,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
             scaling = learn_scaling(table)
             # The very draws of ICVIARTMAP, so that its runs are those of the search.
             generator = np.random.RandomState(memory.seed)
-            order = template._presented(table, scaling, generator)
+            order = presentation_order(table, scaling, template.shuffle, template.order, generator)
             n_starts = 1 + max(run.start for run in runs)
             seeds = [int(generator.randint(_SEEDS)) for _ in range(n_starts)]
             # Workers limit BLAS to one thread themselves. But that limit is the process's: of
@@ -388,7 +396,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
             if run in memory.outcomes:
                 progress.see(run, memory.outcomes[run].index_value)
         coded = coded_data(table, scaling, order)
-        data = {name: as_seen_by(index, coded) for name, index in indices.items()}
+        data = {name: index.view(coded) for name, index in indices.items()}
         shipped = {name: _Shipment.of(index) for name, index in indices.items()}
         bare = clone(template).set_params(init="k-means++", index="NI", verbose=0)
         # Arrays go as arguments of their own: joblib and Dask share large ones among workers.
@@ -564,17 +572,18 @@ def _one_run(
     began = time.perf_counter()
     model = _configured(template, run, shipped.unpacked())
     index, parameters = model._check_parameters()
-    data = Data(*map(_as_ours, arrays))
-    result = model._run(data, Start(centres), scaling, order, index, parameters, seed)
+    samples = Samples(Data(*map(_as_ours, arrays)), scaling, order)
+    settings = model._settings(index, parameters, seed)
+    done = TrainingRun(samples, start_at(centres, scaling), settings).train()
     outcome = Outcome(
-        index_value=float(index.value(result.score)),
-        n_clusters_found=len(result.centres),
-        n_categories=len(result.boxes),
-        n_iter=result.n_epochs,
-        converged=result.converged,
+        index_value=float(index.value(done.score)),
+        n_clusters_found=done.k,
+        n_categories=len(done.boxes),
+        n_iter=len(done.epochs),
+        converged=bool(done.converged),
         seconds=time.perf_counter() - began,
     )
-    return outcome, result.vigilances
+    return outcome, done.vigilances
 
 
 def _configured(template: ICVIARTMAP, run: Run, index: str | Index) -> ICVIARTMAP:
@@ -625,8 +634,9 @@ class _Shipment(NamedTuple):
             return self.ready
         with _RECEIVED_LOCK:
             if self.token not in _RECEIVED:
-                better = "greater" if self.direction > 0 else "smaller"
-                _RECEIVED[self.token] = custom_index(self.function, better=better, name=self.name)
+                _RECEIVED[self.token] = custom_index(
+                    self.function, better=better(self.direction), name=self.name
+                )
             return _RECEIVED[self.token]
 
 

@@ -14,7 +14,7 @@ from icvi_artmap import ICVIARTMAP, index_value
 from icvi_artmap.datasets import make_ellipsoid_clusters
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.samples.scaling import coded_data, learn_scaling, standardised_data, turn
-from icvi_artmap.training import refinement as optimise
+from icvi_artmap.training import refinement
 from test_labels import random_problem
 
 NAMES = list(INDICES)
@@ -29,7 +29,7 @@ def partition_of(name: str, X: np.ndarray, labels: np.ndarray, room: int = 0) ->
     """A partition of standardised data, and these data."""
     data = standardised_data(X, learn_scaling(X))
     k = int(labels.max()) + 1
-    return optimise.Partition(get_index(name), data, labels.copy(), k, k + room), data.table
+    return refinement.Partition(get_index(name), data, labels.copy(), k, k + room), data.table
 
 
 def assert_true_state(partition: Any, name: str, X: np.ndarray) -> None:
@@ -125,7 +125,7 @@ def test_costs_are_those_of_the_definition(name: str) -> None:
     labels = rng.permutation(np.arange(50) % 4)
     partition, X = partition_of(name, blobs(n=50), labels)
     now = cost(name, X, labels)
-    found = optimise.cost_of(partition)
+    found = partition.index.cost(partition.index, partition.state)
     found.renew(np.arange(4))
     # merging
     merging = found.of_merging()
@@ -184,9 +184,9 @@ def test_leaves_a_trap(name: str) -> None:
     partition, table = partition_of(name, X, wrong)
     partition.sweep()
     assert adjusted_rand_score(y, partition.labels) < 0.9  # single moves stay in it
-    outlook = optimise.Outlook(partition, np.random.RandomState(0))
+    outlook = refinement.Outlook(partition, np.random.RandomState(0))
     outlook.renew_stale()
-    scores = optimise.improve(outlook)
+    scores = refinement.improve(outlook)
     assert len(scores) > 0
     assert scores == sorted(scores)
     assert adjusted_rand_score(y, partition.labels) == 1.0
@@ -194,11 +194,11 @@ def test_leaves_a_trap(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["NI", "CH"])
-@pytest.mark.parametrize("kind", [optimise.MERGE, optimise.DISSOLVE, optimise.SHED])
+@pytest.mark.parametrize("kind", [refinement.MERGE, refinement.DISSOLVE, refinement.SHED])
 def test_every_kind_of_step_keeps_the_state_true(name: str, kind: int) -> None:
     X, _, wrong = trap()
     partition, table = partition_of(name, X, wrong)
-    outlook = optimise.Outlook(partition, np.random.RandomState(0))
+    outlook = refinement.Outlook(partition, np.random.RandomState(0))
     outlook.renew_stale()
     saved = partition.save()
     steps = [step for step in outlook.steps() if step.kind == kind]
@@ -216,15 +216,15 @@ def test_what_is_given_up_goes_elsewhere(name: str, monkeypatch: pytest.MonkeyPa
     """Before any sweep: the freed number belongs to the second part of the source alone."""
     X, _, wrong = trap()
     partition, _ = partition_of(name, X, wrong)
-    outlook = optimise.Outlook(partition, np.random.RandomState(0))
+    outlook = refinement.Outlook(partition, np.random.RandomState(0))
     outlook.renew_stale()
-    monkeypatch.setattr(optimise.Partition, "sweep", lambda self, *_: None)
+    monkeypatch.setattr(refinement.Partition, "sweep", lambda self, *_: None)
     saved, second = partition.save(), outlook.second.copy()
     for step in list(outlook.steps()):
         assert outlook.take(step)
         before, now = saved.labels, partition.labels
         in_source = before == step.source
-        if step.kind == optimise.SHED:
+        if step.kind == refinement.SHED:
             gone = in_source & (second == step.first)
             assert (now[gone] != step.source).all()
             np.testing.assert_array_equal(now[~gone], before[~gone])
@@ -234,7 +234,7 @@ def test_what_is_given_up_goes_elsewhere(name: str, monkeypatch: pytest.MonkeyPa
             )
             np.testing.assert_array_equal(now[in_source & ~second], step.source)
             ended = before == step.second
-            if step.kind == optimise.MERGE:
+            if step.kind == refinement.MERGE:
                 assert (now[ended] == step.first).all()
             rest = ~in_source & ~ended
             np.testing.assert_array_equal(now[rest], before[rest])
@@ -245,7 +245,7 @@ def test_grows_to_the_clusters_wanted() -> None:
     X, y, _ = trap(k=5)
     labels = np.zeros(len(X), np.int64)
     data = coded_data(X, learn_scaling(X), np.arange(len(X)))
-    optimise.refine(get_index("NI"), data, labels, 5, np.random.RandomState(0))
+    refinement.refine(get_index("NI"), data, labels, 5, np.random.RandomState(0))
     assert adjusted_rand_score(y, labels) == 1.0
 
 
@@ -312,13 +312,13 @@ def test_many_samples_are_refined_by_a_part_of_them(
     data = coded_data(X, learn_scaling(X), np.arange(len(X)))
     labels, index = wrong.copy(), get_index(name)
     before = index.score(index.state(data, labels, 4, 4))
-    monkeypatch.setattr(optimise, "MANY", 150)
-    scores = optimise.refine(index, data, labels, 4, np.random.RandomState(0))
+    monkeypatch.setattr(refinement, "MANY", 150)
+    scores = refinement.refine(index, data, labels, 4, np.random.RandomState(0))
     assert adjusted_rand_score(y, labels) == 1.0
     assert scores[-1] > before
     assert scores[-1] == pytest.approx(index.score(index.state(data, labels, 4, 4)), rel=1e-12)
     again = labels.copy()
-    optimise.refine(index, data, again, 4, np.random.RandomState(1))
+    refinement.refine(index, data, again, 4, np.random.RandomState(1))
     np.testing.assert_array_equal(again, labels)  # nothing better: nothing is touched
 
 
@@ -327,10 +327,10 @@ def test_a_worse_result_from_a_part_is_not_kept(monkeypatch: pytest.MonkeyPatch)
     data = coded_data(X, learn_scaling(X), np.arange(len(X)))
     labels, index = y.copy(), get_index("NI")
     before = index.score(index.state(data, labels, 4, 4))
-    monkeypatch.setattr(optimise, "MANY", 150)
-    monkeypatch.setattr(optimise, "joined", lambda part, data: np.arange(len(data.table)) % 4)
-    monkeypatch.setattr(optimise.Partition, "sweep", lambda self, *_: None)
-    scores = optimise.refine(index, data, labels, 4, np.random.RandomState(0))
+    monkeypatch.setattr(refinement, "MANY", 150)
+    monkeypatch.setattr(refinement, "joined", lambda part, data: np.arange(len(data.table)) % 4)
+    monkeypatch.setattr(refinement.Partition, "sweep", lambda self, *_: None)
+    scores = refinement.refine(index, data, labels, 4, np.random.RandomState(0))
     np.testing.assert_array_equal(labels, y)
     assert scores == [before]
 
@@ -342,8 +342,8 @@ def test_turned_data_give_the_same_costs() -> None:
     index = get_index("NI")
     costs = []
     for seen in (data, turn(data)):
-        partition = optimise.Partition(index, seen, y.copy(), 3, 3)
-        found = optimise.cost_of(partition)
+        partition = refinement.Partition(index, seen, y.copy(), 3, 3)
+        found = partition.index.cost(partition.index, partition.state)
         found.renew(np.arange(3))
         costs.append((found.of_merging()[0, 1], found.of_adding(seen.standardised(slice(5)))))
     assert costs[0][0] == pytest.approx(costs[1][0], rel=1e-8)

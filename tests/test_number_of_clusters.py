@@ -15,10 +15,12 @@ from threadpoolctl import threadpool_limits
 import oracle
 from icvi_artmap import ICVIARTMAP
 from icvi_artmap.datasets import make_ellipsoid_clusters, make_gaussian_clusters
+from icvi_artmap.indices import ni
+from icvi_artmap.indices.ni import penalised
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.samples.scaling import learn_scaling, standardised_data
-from icvi_artmap.training import number_of_clusters as selection
-from icvi_artmap.training import refinement as optimise
+from icvi_artmap.training import refinement
+from icvi_artmap.training.number_of_clusters import PATIENCE, Selection, select
 from icvi_artmap.training.refinement import Partition
 
 matplotlib.use("Agg")
@@ -57,7 +59,7 @@ def test_criterion_is_that_of_the_definition(k: int) -> None:
     labels = np.arange(60) % k
     partition = Partition(get_index("NI"), data, labels, k, k)
     expected = criterion(data.table, labels)
-    assert selection.penalised(partition) == pytest.approx(expected, rel=1e-9)
+    assert penalised(partition.state) == pytest.approx(expected, rel=1e-9)
 
 
 def test_without_a_ridge_every_parameter_of_a_gaussian_counts(
@@ -68,8 +70,8 @@ def test_without_a_ridge_every_parameter_of_a_gaussian_counts(
     partition = Partition(get_index("NI"), data, np.zeros(500, np.int64), 1, 1)
     values = []
     for weight in (0.0, 1.0):
-        monkeypatch.setattr(selection, "WEIGHT", weight)
-        values.append(selection.penalised(partition))
+        monkeypatch.setattr(ni, "WEIGHT", weight)
+        values.append(penalised(partition.state))
     assert values[1] - values[0] == pytest.approx((3 * 4 / 2 + 3) * np.log(500), rel=1e-6)
 
 
@@ -79,7 +81,7 @@ def test_for_large_clusters_the_criterion_is_ni_and_a_penalty() -> None:
     data = standardised_data(X, learn_scaling(X))
     values = []
     for k, of in ((1, np.zeros(len(X), np.int64)), (2, labels)):
-        values.append(selection.penalised(Partition(get_index("NI"), data, of, k, k)))
+        values.append(penalised(Partition(get_index("NI"), data, of, k, k).state))
     penalty = 0.75 * 5 * 2 * np.log(len(X) / np.sqrt(2)) + np.log(len(X))
     penalty -= 0.75 * 5 * np.log(len(X))
     gain = 2 * len(X) * oracle.indices.ni(data.table, labels)
@@ -94,7 +96,7 @@ def test_finds_the_groups(k: int) -> None:
     assert model.n_clusters_ == chosen.n_clusters == k
     assert adjusted_rand_score(y, model.labels_) == 1.0
     assert chosen.k.tolist() == list(range(2, chosen.k[-1] + 1))
-    assert chosen.k[-1] >= k + selection.PATIENCE
+    assert chosen.k[-1] >= k + PATIENCE
     assert chosen.criterion.argmin() == k - 2
     others = np.delete(chosen.criterion, k - 2)
     assert chosen.margin == pytest.approx(others.min() - chosen.criterion[k - 2])
@@ -159,7 +161,7 @@ def test_doubts_are_told() -> None:
         model = ICVIARTMAP("auto", random_state=0).fit(noise)
     assert model.selection_.single
     X, _ = make_gaussian_clusters(4, 10, random_state=0)
-    narrow = selection.Selection(
+    narrow = Selection(
         4, np.array([3, 4]), np.array([2.0, 1.0]), np.zeros(2), 1.0, False, "penalised NI", False
     )
     assert "not a clear choice: 3 is nearly as good (margin 1)" in str(narrow.doubt())
@@ -197,9 +199,9 @@ def test_the_same_whatever_the_threads_and_after_pickling() -> None:
 
 def test_many_samples_are_represented(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = groups(5, n=300)
-    monkeypatch.setattr(optimise, "MANY", 200)
+    monkeypatch.setattr(refinement, "MANY", 200)
     data = standardised_data(X, learn_scaling(X))
-    chosen, labels = selection.select(get_index("NI"), data, 2, None, np.random.RandomState(0))
+    chosen, labels = select(get_index("NI"), data, 2, None, np.random.RandomState(0))
     assert chosen.n_clusters == 5
     assert adjusted_rand_score(y, labels) == 1.0
     model = ICVIARTMAP("auto", random_state=0).fit(X)

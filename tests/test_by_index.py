@@ -13,10 +13,15 @@ from icvi_artmap import ICVIARTMAP, custom_index
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.prediction import by_index
-from icvi_artmap.samples.scaling import learn_scaling, standardised_table
+from icvi_artmap.samples.moments import of_clusters
+from icvi_artmap.samples.scaling import learn_scaling, standardised_data, standardised_table
 from test_indices import KINDS, make_data
 
 NAMES = list(INDICES)
+
+
+def moments_of(X, labels, k, scaling, index):
+    return of_clusters(standardised_data(X, scaling), labels, k, index.needs_scatter)
 
 
 @custom_index(better="smaller")
@@ -90,7 +95,7 @@ def new_rows(X: np.ndarray, seed: int) -> np.ndarray:
 def assert_best(index: Index, X: np.ndarray, labels: np.ndarray, rows: np.ndarray) -> int:
     """The label of every row has the best batch score; counts the rows without a near tie."""
     scaling, k = learn_scaling(X), int(labels.max()) + 1
-    moments = by_index.cluster_moments(X, labels, k, scaling, index)
+    moments = moments_of(X, labels, k, scaling, index)
     found = by_index.best_clusters(rows, scaling, index, moments)
     Z, clear = standardised_table(X, scaling), 0
     for row, label in zip(standardised_table(rows, scaling), found, strict=True):
@@ -140,7 +145,7 @@ def test_equal_clusters_go_to_the_lowest_number(index: Index) -> None:
         scaling, x = learn_scaling(X), np.array([[0.7, 0.1, 0.7]])
         for labels in ([0, 1, 2], [1, 0, 2], [2, 1, 0], [1, 2, 0]):
             every = np.repeat(labels, [5, 5, 3])
-            moments = by_index.cluster_moments(X, every, 3, scaling, index)
+            moments = moments_of(X, every, 3, scaling, index)
             assert by_index.best_clusters(x, scaling, index, moments)[0] == min(labels[:2])
 
 
@@ -151,7 +156,7 @@ def test_values_of_moves_equal_batch(index: Index) -> None:
     X, labels = labelled("normal", 25, 3, 3, 0)
     labels[:6] = labels.max() + np.array([1, 2, 2, 3, 3, 3])
     k, scaling = int(labels.max()) + 1, learn_scaling(X)
-    moments = by_index.cluster_moments(X, labels, k, scaling, index)
+    moments = moments_of(X, labels, k, scaling, index)
     values = by_index.index_values(X, scaling, index, moments, own=labels)
     for s in range(len(X)):
         Z = standardised_table(X, scaling)
