@@ -1,0 +1,1 @@
+"""Models written by former versions, and the script that writes them."""
