@@ -32,6 +32,11 @@ from icvi_artmap.estimators.art_family import (
     Ranges,
 )
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+from icvi_artmap.estimators.restored import (
+    check_parameters,
+    restore_icvi_artmap,
+    restore_network,
+)
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.network.boxes import BINS, CELLS
@@ -518,11 +523,7 @@ def _check_parameters(model: Any) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # what a fit has warned of already
-            model._check_parameters()
-            if isinstance(model, ICVIARTMAP):
-                model._given_centres(model.n_features_in_)
-            else:
-                model._find_ranges(np.zeros((1, model.n_features_in_)))
+            check_parameters(model)
     except (TypeError, ValueError, OverflowError) as error:
         reason = str(error)[:LONGEST_REASON]
         raise ContentError(f"its parameters are not valid ({reason})") from None
@@ -593,13 +594,11 @@ def _restore_icviartmap(
         converged=_truth(fitted, "converged"),
         vigilances=Vigilances(*vigilances.tolist()),
     )
-    model._set_result(result, scaling, index)
-    model.cluster_centers_ = centres  # not to the last bit what scaling there and back gives
-    model.n_features_in_ = d
+    selection = None
     if "selection.k" in contents:
-        model.selection_ = make_selection(
-            index, *_take_path(contents), _truth(fitted, "selection_single")
-        )
+        single = _truth(fitted, "selection_single")
+        selection = make_selection(index, *_take_path(contents), single)
+    restore_icvi_artmap(model, result, centres, scaling, index, selection)
 
 
 def _take_scaling(contents: Contents, d: int) -> Scaling:
@@ -674,9 +673,13 @@ def _fitted_network(model: FuzzyNetwork) -> tuple[Header, Arrays]:
 
 
 def _restore_network(
-    model: FuzzyNetwork, fitted: Header, contents: Contents, n_columns: int
-) -> NDArray[np.int64]:
-    """Set what the family shares; returns the category of every sample."""
+    model: FuzzyNetwork,
+    fitted: Header,
+    contents: Contents,
+    n_columns: int,
+    classes: NDArray[Any] | None = None,
+) -> None:
+    """Check what the family shares, and give it to the model."""
     boxes = _take_boxes(contents)
     n_categories, d = len(boxes), boxes.shape[1] // 2
     cells = contents.take("cells", np.uint8, d, CELLS)
@@ -696,18 +699,21 @@ def _restore_network(
     if not (np.isfinite(span) & (span >= 0.0)).all():
         raise ContentError("'feature_min' and 'feature_max' are not the ends of ranges")
     categories = contents.positions("sample_categories", None, n_categories)
-    network = assembled(boxes, cells, map_field, cluster)
-    model._set_network(network, ranges, categories)
-    model.n_iter_ = _number(fitted, "n_iter", 1)
-    model.converged_ = _truth(fitted, "converged")
-    model.n_features_in_ = d
-    return categories
+    restore_network(
+        model,
+        assembled(boxes, cells, map_field, cluster),
+        ranges,
+        categories,
+        _number(fitted, "n_iter", 1),
+        _truth(fitted, "converged"),
+        classes,
+    )
 
 
 def _restore_clusterer(
     model: FuzzyART | DualVigilanceFuzzyART, fitted: Header, contents: Contents, _: Index | None
 ) -> None:
-    model._set_clusters(_restore_network(model, fitted, contents, 1))
+    _restore_network(model, fitted, contents, 1)
 
 
 def _fitted_classifier(model: FuzzyARTMAP) -> tuple[Header, Arrays]:
@@ -740,8 +746,7 @@ def _restore_classifier(
         classes = np.array(names, dtype=object if as_objects else None)
     if len(classes) != len(np.unique(classes)) or (classes[1:] <= classes[:-1]).any():
         raise ContentError("its classes are not sorted, or one comes twice")
-    _restore_network(model, fitted, contents, len(classes) + 1)
-    model._set_map(classes)
+    _restore_network(model, fitted, contents, len(classes) + 1, classes)
 
 
 KINDS: dict[str, Kind] = {

@@ -1,0 +1,64 @@
+"""Fitted estimators from what a file holds: the way back, for the room persistence.
+
+Attributes are set by the very methods that a fit uses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap.estimators.art_family import FuzzyARTMAP, FuzzyClusterer, FuzzyNetwork, Ranges
+from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+from icvi_artmap.indices.base import Index
+from icvi_artmap.samples.scaling import Scaling
+from icvi_artmap.training.art_family import ClusterNetwork
+from icvi_artmap.training.number_of_clusters import Selection
+from icvi_artmap.training.run import FitResult
+
+
+def restore_icvi_artmap(
+    model: ICVIARTMAP,
+    result: FitResult,
+    centres: NDArray[np.float64],
+    scaling: Scaling,
+    index: Index,
+    selection: Selection | None,
+) -> None:
+    """Give the model what its fit has found. ``centres``: in the units of the data."""
+    model._set_result(result, scaling, index)
+    model.cluster_centers_ = centres  # scaling there and back changes the last bits
+    model.n_features_in_ = centres.shape[1]
+    if selection is not None:
+        model.selection_ = selection
+
+
+def restore_network(
+    model: FuzzyNetwork,
+    network: ClusterNetwork,
+    ranges: Ranges,
+    categories: NDArray[np.int64],
+    n_epochs: int,
+    converged: bool,
+    classes: NDArray[Any] | None = None,
+) -> None:
+    """Give an estimator of the ART family its network. ``classes``: of a classifier."""
+    model._set_network(network, ranges, categories)
+    model.n_iter_, model.converged_ = n_epochs, converged
+    model.n_features_in_ = len(ranges.lower)
+    if isinstance(model, FuzzyClusterer):
+        model._set_clusters(categories)
+    elif isinstance(model, FuzzyARTMAP):
+        assert classes is not None
+        model._set_map(classes)
+
+
+def check_parameters(model: ICVIARTMAP | FuzzyNetwork) -> None:
+    """Check the parameters of a restored model as another fit on such data would."""
+    model._check_parameters()
+    if isinstance(model, ICVIARTMAP):
+        model._given_centres(model.n_features_in_)
+    else:
+        model._find_ranges(np.zeros((1, model.n_features_in_)))
