@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from icvi_artmap.indices.registry import NAMES
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 
 
@@ -39,3 +41,53 @@ def test_imports_are_found_in_functions_too(tmp_path):
     path = tmp_path / "module.py"
     path.write_text("import a.b\nfrom . import c\ndef f():\n    from d.e import g\n")
     assert list(imported_packages(path)) == ["a", "d"]
+
+
+def knowledge_of_indices(tree: ast.Module) -> Iterator[str]:
+    """Yield what a module knows of a certain index: its state, its name or its ridge."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+            kinds = ast.unparse(node.args[1])
+            if "State" in kinds.replace("RandomState", ""):
+                yield f"line {node.lineno} asks for the state of an index: {ast.unparse(node)}"
+        elif isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            constants = [c for side in sides for c in ast.walk(side) if isinstance(c, ast.Constant)]
+            if any(isinstance(c.value, str) and c.value.upper() in NAMES for c in constants):
+                yield f"line {node.lineno} compares with the name of an index: {ast.unparse(node)}"
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            base, exponent = ast.unparse(node.left), ast.unparse(node.right)
+            if base in ("10", "10.0") and "12" in exponent:
+                yield f"line {node.lineno} has a ridge: {base} ** {exponent}"
+
+
+def test_an_index_is_known_in_its_own_file_alone():
+    package = CHECKOUT / "src" / "icvi_artmap"
+    found = [
+        f"{path.relative_to(package).as_posix()}, {what}"
+        for path in sorted(package.rglob("*.py"))
+        if path.relative_to(package).parts[0] != "indices"
+        for what in knowledge_of_indices(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "isinstance(state, NIState)",
+        "isinstance(state, (ni.NIState, int))",
+        'index.name == "NI"',
+        'index.name in ("CH", "WB")',
+        'index == "db"',
+        "10.0 ** (-12.0 / d)",
+        "10 ** (-12 / X.shape[1])",
+    ],
+)
+def test_knowledge_of_indices_is_found(source):
+    assert len(list(knowledge_of_indices(ast.parse(source)))) == 1
+
+
+def test_what_is_no_knowledge_of_an_index():
+    source = 'isinstance(seed, RandomState); f(index="NI"); name == "auto"; 10.0 ** digits'
+    assert not list(knowledge_of_indices(ast.parse(source)))
