@@ -74,6 +74,22 @@ def test_a_range_that_float64_cannot_hold() -> None:
         model().fit(X)
 
 
+@pytest.mark.parametrize("index", ["CH", "NI"])
+@pytest.mark.parametrize("options", [{}, {"init": [[0.0], [5e-324]]}, {"n_clusters": "auto"}])
+def test_a_range_too_small_to_divide_by(index: str, options: dict[str, Any]) -> None:
+    model = ICVIARTMAP(**{"n_clusters": 2, "index": index, **options})
+    with pytest.raises(ValueError, match=r"feature 0 is 4.94066e-324, too small .* Multiply"):
+        model.fit([[0.0], [0.0], [0.0], [5e-324]])
+
+
+@pytest.mark.parametrize("index", ["NI", "DB"])
+@pytest.mark.parametrize("far", [0.0, 1e3])
+def test_centres_that_coincide_or_are_far_off(index: str, far: float) -> None:
+    X = np.random.default_rng(0).normal(size=(12, 1))
+    model = ICVIARTMAP(6, index=index, refine=True, init=np.full((6, 1), far), random_state=0)
+    assert sorted(set(model.fit(X).labels_.tolist())) == list(range(model.n_clusters_))
+
+
 @pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array", "lil_matrix"])
 def test_sparse_data_are_refused_with_the_reason(form: str) -> None:
     X = getattr(scipy.sparse, form)(GOOD)
@@ -91,7 +107,7 @@ BAD_PARAMETERS: list[tuple[str, Any, type[Exception], str]] = [
     ("shuffle", "no", TypeError, "shuffle must be True or False, got 'no'"),
     ("verbose", -1, ValueError, "verbose must be at least 0"),
     ("verbose", "x", TypeError, "verbose must be an integer"),
-    ("n_clusters", 0, ValueError, "n_clusters must be at least"),
+    ("n_clusters", 0, ValueError, "n_clusters must be at least 2, got 0"),
     ("n_clusters", -1, ValueError, "n_clusters must be at least"),
     ("n_clusters", 21, ValueError, "n_clusters=21 is more than the number of samples"),
     *(("n_clusters", v, TypeError, "n_clusters must be an integer") for v in (2.5, 3.0, True)),

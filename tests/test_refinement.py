@@ -178,6 +178,29 @@ def trap(k: int = 4, n: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray
     return X, y, wrong
 
 
+@pytest.mark.parametrize("name", ["NI", "CH"])
+@pytest.mark.parametrize("gone", [True, False])
+def test_grows_though_a_part_of_the_best_split_has_left(name: str, gone: bool) -> None:
+    X = blobs(n=80)
+    partition, table = partition_of(name, X, np.arange(80) % 2, room=3)
+    outlook = refinement.Outlook(partition, np.random.RandomState(0))
+    outlook.renew_stale()
+    best = int(outlook.gains().argmax())
+    outlook.second[partition.members(best)] = not gone  # all samples are in one of its two parts
+    for k in (3, 4, 5):
+        assert outlook.grow()
+        assert partition.k == k
+        assert_true_state(partition, name, table)
+
+
+def test_does_not_grow_where_nothing_can_be_split() -> None:
+    partition, _ = partition_of("CH", np.repeat([[0.0], [1.0]], 5, axis=0), np.arange(10) // 5, 2)
+    outlook = refinement.Outlook(partition, np.random.RandomState(0))
+    outlook.renew_stale()
+    assert not outlook.grow()
+    assert partition.k == 2
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_leaves_a_trap(name: str) -> None:
     X, y, wrong = trap(k=6)

@@ -577,7 +577,7 @@ class ICVIARTMAP(
                     "leave none out, as range(2, 21) does."
                 )
         else:
-            check_integer("n_clusters", wanted, 1)
+            check_integer("n_clusters", wanted, 1 if wanted == 1 else 2)
 
     def _check_prediction(self) -> None:
         if self.prediction not in PREDICTIONS:

@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from icvi_artmap._compile.jit import inline
 from icvi_artmap._support.threads import one_thread
 
+#: A deviation is at least the span divided by the square root of twice the number of samples. With
+#: a span from here on it is a normal number, for as many samples as can be clustered.
+LEAST_SPAN = float(np.finfo(np.float64).tiny) * 2.0**20
 #: Rows converted at a time, so that no temporary is as large as the data.
 BLOCK_ROWS = 4096
 
@@ -96,6 +99,12 @@ def _span(minimum: NDArray[np.float64], maximum: NDArray[np.float64]) -> NDArray
         raise ValueError(
             f"The range of feature {int(np.argmin(np.isfinite(span)))} is larger than float64 can "
             "hold. Divide the data by a constant first."
+        )
+    if (span < LEAST_SPAN).any():
+        f = int(np.argmax(span < LEAST_SPAN))
+        raise ValueError(
+            f"The range of feature {f} is {span[f]:g}, too small for float64 to divide by. "
+            "Multiply the data by a constant first."
         )
     return span
 

@@ -314,14 +314,26 @@ class Outlook:
         partition.sweep(np.sort(touched), LOCAL_SWEEPS)
         return True
 
+    def _source(self) -> int | None:
+        """The cluster whose split promises most, or None if none can be split."""
+        for _ in range(self.partition.k + 1):
+            gain = self.gains()
+            source = int(np.argmax(gain))
+            if gain[source] == -np.inf:
+                return None
+            second = self.second[self.partition.members(source)]
+            if second.any() and not second.all():
+                return source
+            # One of the two parts has lost all its samples since the split was found.
+            self.renew(np.arange(self.partition.k) == source)
+        return None
+
     def grow(self) -> bool:
         """Split the cluster whose split promises most; whether any can be split."""
-        partition = self.partition
-        k, m = partition.k, partition.state.moments
-        gain = self.gains()
-        source = int(np.argmax(gain))
-        if gain[source] == -np.inf:
+        partition, source = self.partition, self._source()
+        if source is None:
             return False
+        k, m = partition.k, partition.state.moments
         before, rows = partition.labels.copy(), partition.members(source)
         m.size[0] = k + 1
         mom.put(m, k, mom.empty_moments(1, *partition._shape()), 0)

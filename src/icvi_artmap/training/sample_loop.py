@@ -55,7 +55,7 @@ def teaching_cluster(trial, k, src, resolution):
     if trial[src] == best or trial[src] >= best - resolution:
         return src
     winner = 0
-    while trial[winner] != best and not trial[winner] >= best - resolution:
+    while winner < k - 1 and trial[winner] != best and not trial[winner] >= best - resolution:
         winner += 1
     return winner
 
