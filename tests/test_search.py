@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -642,16 +643,45 @@ def test_paths_that_are_no_store(X: np.ndarray, tmp_path: Path) -> None:
 
 def test_a_damaged_store(tmp_path: Path) -> None:
     path = tmp_path / "search.jsonl"
+    run, outcome = Run("CH", 3, 0, 0.0, 1.0), Outcome(1.0, 3, 5, 2, True, 0.1)
     with a_store(path) as store:
-        store.add_outcome(Run("CH", 3, 0, 0.0, 1.0), Outcome(1.0, 3, 5, 2, True, 0.1))
+        store.add_outcome(run, outcome)
     header, line = path.read_bytes().splitlines(keepends=True)
-    for bad in (b"{]\n", b"3\n", b"{}\n", b'{"start": 1}\n', b"\n"):
+    for bad in (b"{]\n", b"3\n", b"{}\n", b'{"start": 1}\n', b"\n", b"[" * 100_000 + b"\n"):
         path.write_bytes(header + bad + line)
-        with pytest.raises(ValueError, match=r"Line 2 of store=.* is damaged"):
-            a_store(path)
-    path.write_bytes(header.replace(b'"version": 1', b'"version": 2') + line)
-    with pytest.raises(ValueError, match="has version 2 of the format"):
+        with pytest.warns(RuntimeWarning, match=r"1 line of 3 do not have their checksum"):
+            found = a_store(path)
+        with found:
+            assert found.outcomes == {run: outcome}
+    path.write_bytes(header.replace(b'"version": 2', b'"version": 3') + line)
+    with pytest.raises(ValueError, match="has version 3 of the format"):
         a_store(path)
+    for bad in (b"{]\n", header.replace(b'"seed": ', b'"seed": 1'), header.replace(b"sha", b"shb")):
+        beginning = header[: len(search_store._BEGINNING)]
+        path.write_bytes(bad if bad.startswith(beginning) else beginning + bad)
+        with pytest.raises(ValueError, match=r"The first line of store=.* is damaged"):
+            a_store(path)
+
+
+def test_a_flipped_bit_in_a_store_is_told_and_changes_nothing(tmp_path: Path) -> None:
+    path, rng = tmp_path / "search.jsonl", np.random.default_rng(0)
+    run, outcome = Run("CH", 3, 0, 0.25, 1.0), Outcome(123.456, 3, 5, 2, True, 0.1)
+    with a_store(path) as store:
+        store.add_start((3, 0), np.array([[0.5, 1.5], [2.5, 3.5], [4.5, 5.5]]))
+        store.add_outcome(run, outcome)
+        centres = store.starts[3, 0]
+    content = path.read_bytes()
+    begin = content.index(b"\n") + 1
+    for _ in range(300):
+        at, bit = int(rng.integers(begin, len(content) - 1)), 1 << int(rng.integers(8))
+        path.write_bytes(content[:at] + bytes([content[at] ^ bit]) + content[at + 1 :])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with a_store(path) as found:
+                assert set(found.outcomes.items()) <= {(run, outcome)}
+                assert all((found.starts[key] == centres).all() for key in found.starts)
+                whole = len(found.outcomes) == len(found.starts) == 1
+        assert whole or "checksum" in str(caught[0].message)
 
 
 # --- results -------------------------------------------------------------------------------------

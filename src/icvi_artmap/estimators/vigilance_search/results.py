@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap.indices.base import same
+
 
 @dataclass(frozen=True)
 class Run:
@@ -102,6 +104,8 @@ class SearchResults:
     def best(self, index: str | None = None, n_clusters: int | None = None) -> int:
         """Number of the run with the best value of an index; of equal ones the first.
 
+        Values are equal that differ by rounding only.
+
         Parameters
         ----------
         index : str, optional
@@ -116,7 +120,9 @@ class SearchResults:
         """
         name = self._known_index(index)
         among = np.flatnonzero(self._chosen(name, n_clusters))
-        return int(among[np.argmax(self.directions[name] * self.index_value[among])])
+        scores = self.directions[name] * self.index_value[among]
+        best = scores.max()
+        return next(int(n) for n, score in zip(among, scores, strict=True) if same(score, best))
 
     def to_pandas(self) -> Any:
         """The results as a pandas DataFrame, a row for every run."""

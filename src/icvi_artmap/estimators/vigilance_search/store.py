@@ -4,11 +4,13 @@ The file has one JSON object per line. The first says what the numbers below it 
 settings, seed. Every other one is a k-means start or a finished run. Lines are only ever added, by
 one process, and each is on the disk before the next is written: whenever that process is killed,
 the file holds all lines but, at worst, a part of the last, which is cut off by the next search.
-Python writes a float so that reading it gives the same float.
+Python writes a float so that reading it gives the same float. Every line has a checksum; what a
+damaged one held is computed again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -20,10 +22,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.wording import counted
 from icvi_artmap.estimators.vigilance_search.results import Outcome, Run
 
 FORMAT = "icvi-artmap search"
-VERSION = 1
+VERSION = 2
+#: The name of the checksum in a line.
+CHECKSUM = "sha256"
 #: Every store begins with these bytes.
 _BEGINNING = json.dumps({"format": FORMAT})[:-1].encode()
 _OTHER_PATH = "Give another path as store, or delete the file if it is no longer needed."
@@ -107,7 +112,7 @@ class Store(Memory):
         self._file.close()  # and with it the lock
 
     def _append(self, line: dict[str, Any]) -> None:
-        self._file.write(json.dumps(line).encode() + b"\n")
+        self._file.write(json.dumps({**line, CHECKSUM: _checksum(line)}).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
 
@@ -146,33 +151,33 @@ class Store(Memory):
             header = {"format": FORMAT, "version": VERSION, "seed": self.seed, **belongs_to}
             self._append(header)
             return
-        self._check_header(self._parsed(lines[0], 1), belongs_to, seed)
-        for number, line in enumerate(lines[1:], start=2):
-            self._read(self._parsed(line, number), number)
-
-    def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
-        try:
-            parsed = json.loads(line)
-        except ValueError:
-            parsed = None
-        if not isinstance(parsed, dict):
-            raise self._damaged(number)
-        return parsed
-
-    def _damaged(self, number: int) -> ValueError:
-        return ValueError(
-            f"Line {number} of store={str(self.path)!r} is damaged. Delete that line and run the "
-            "search again: what it held is computed anew."
-        )
+        self._check_header(_parsed(lines[0]), belongs_to, seed)
+        damaged = 0
+        for line in map(_parsed, lines[1:]):
+            if line is None or not _is_whole(line):
+                damaged += 1
+            else:
+                self._read(line)
+        if damaged:
+            warnings.warn(
+                f"store={str(self.path)!r}: {counted(damaged, 'line')} of {len(lines):,} do not "
+                "have their checksum. What they held is computed again.",
+                RuntimeWarning,
+                stacklevel=5,
+            )
 
     def _check_header(
-        self, header: dict[str, Any], belongs_to: dict[str, Any], seed: int | None
+        self, header: dict[str, Any] | None, belongs_to: dict[str, Any], seed: int | None
     ) -> None:
+        if header is None:
+            raise self._damaged_header()
         if header.get("version") != VERSION:
             raise ValueError(
                 f"store={str(self.path)!r} has version {header.get('version')!r} of the format; "
                 f"this package reads version {VERSION}. {_OTHER_PATH}"
             )
+        if not _is_whole(header):
+            raise self._damaged_header()
         expected = json.loads(json.dumps(belongs_to))
         different = [
             f"{name} (stored {_short(header.get(name))}, now {_short(value)})"
@@ -186,22 +191,41 @@ class Store(Memory):
                 f"store={str(self.path)!r} belongs to another search. Different: "
                 f"{', '.join(different)}. {_OTHER_PATH}"
             )
-        if not isinstance(header.get("seed"), int):
-            raise self._damaged(1)
         self.seed = header["seed"]
 
-    def _read(self, line: dict[str, Any], number: int) -> None:
-        try:
-            if "start" in line:
-                n_clusters, start = line["start"]
-                self.starts[n_clusters, start] = np.array(line["centres"], np.float64)
-                return
-            run, outcome = Run(**line["run"]), Outcome(**line["outcome"])
-        except (KeyError, TypeError, ValueError):
-            raise self._damaged(number) from None
+    def _damaged_header(self) -> ValueError:
+        return ValueError(
+            f"The first line of store={str(self.path)!r} is damaged, so nobody can tell what its "
+            f"numbers belong to. {_OTHER_PATH}"
+        )
+
+    def _read(self, line: dict[str, Any]) -> None:
+        if "start" in line:
+            n_clusters, start = line["start"]
+            self.starts[n_clusters, start] = np.array(line["centres"], np.float64)
+            return
+        run, outcome = Run(**line["run"]), Outcome(**line["outcome"])
         # Runs with an index that is not asked for this time stay where they are.
         if run.index in self._names:
             self.outcomes[replace(run, index=self._names[run.index])] = outcome
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    """The JSON object of a line, or None if it is none."""
+    try:
+        parsed = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return parsed if isinstance(parsed, dict) else None
+
+
+def _checksum(line: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(line).encode()).hexdigest()
+
+
+def _is_whole(line: dict[str, Any]) -> bool:
+    """Whether a line has the checksum of its content; that is taken out of it."""
+    return bool(line.pop(CHECKSUM, None) == _checksum(line))
 
 
 def _short(value: Any) -> str:
