@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
+from icvi_artmap._support.wording import plural, quoted
+from icvi_artmap.tables.formats import STREAM, names_of_formats, suffixes_of, written_formats
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -44,7 +47,7 @@ DataArgument = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A table: CSV, TSV, ARFF (also .gz), Parquet, NPY, NPZ; - is CSV on standard input.",
+        help=f"A table: {names_of_formats()}; - is {STREAM.name} on standard input.",
         show_default=False,
     ),
 ]
@@ -120,8 +123,8 @@ LabelsOption = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write the cluster of every row: .csv, .tsv, .arff, .parquet, .npz, .npy; "
-        "- is CSV on standard output.",
+        help=f"Write the cluster of every row: {suffixes_of(written_formats())}; "
+        f"- is {STREAM.name} on standard output.",
         show_default=False,
     ),
 ]
@@ -266,7 +269,6 @@ def without_constant(table: Table, name: str) -> Table:
 
     import numpy as np
 
-    from icvi_artmap.tables.content import listed
     from icvi_artmap.tables.reading import CONSTANT
 
     varied = np.not_equal(table.X, table.X[0]).any(axis=0)
@@ -276,12 +278,12 @@ def without_constant(table: Table, name: str) -> Table:
         raise ValueError(f"All rows of {name!r} are the same: there are no clusters to find.")
     constant = [column for column, varies in zip(table.columns, varied, strict=True) if not varies]
     notes = [note for note in table.notes if not note.startswith(CONSTANT)]
-    word = "column" if len(constant) == 1 else "columns"
+    left_out = f"{plural(len(constant), 'column')} {quoted(constant)}"
     return replace(
         table,
         X=np.ascontiguousarray(table.X[:, varied]),
         columns=tuple(column for column in table.columns if column not in constant),
-        notes=(*notes, f"Constant, left out: {word} {listed(constant)}."),
+        notes=(*notes, f"Constant, left out: {left_out}."),
     )
 
 

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from icvi_artmap.cli.common import JsonOption, QuietOption, SeedOption, Target, check_targets
+from icvi_artmap.tables.formats import STREAM, suffixes_of, written_formats
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+#: Formats to write to that keep the names of the columns, and so tell which one is the label.
+TARGETS = [format for format in written_formats() if format.named]
 
 
 class Family(StrEnum):
@@ -50,7 +54,7 @@ def generate(
             "--output",
             "-o",
             metavar="FILE",
-            help="A table: .csv, .tsv, .arff, .parquet, .npz; - is CSV on standard output.",
+            help=f"A table: {suffixes_of(TARGETS)}; - is {STREAM.name} on standard output.",
         ),
     ] = "-",
     quiet: QuietOption = False,

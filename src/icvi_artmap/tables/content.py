@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.wording import quoted
+
 #: Cells without a value, in small letters.
 MISSING = frozenset(
     ["", "?", "-", ".", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "nat", "none", "null", "nil"]
@@ -55,11 +57,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Request:
-    """The columns that were asked for, by name."""
+    """What the caller asked for: columns by name, and how text is to be split."""
 
     columns: Sequence[str] | None = None
     label_column: str | None = None
     id_column: str | None = None
+    delimiter: str | None = None  # what separates the cells of text; None: to be found out
 
     def among(self, names: Sequence[str], source: str) -> Choice:
         """Find the columns; names must be there, and be distinct."""
@@ -109,17 +112,7 @@ def unknown_column(name: str, role: str, names: Sequence[str], source: str) -> V
     if not near:  # the same but for capitals is nearer than any distance of letters tells
         near = [other for other in names if other.lower() == name.lower()]
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return ValueError(f"{source} has no column {name!r} ({role}).{hint} It has: {listed(names)}.")
-
-
-def counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-def listed(names: Sequence[str], most: int = 8) -> str:
-    """Names for a message; of many the first ones."""
-    text = ", ".join(map(repr, names[:most]))
-    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+    return ValueError(f"{source} has no column {name!r} ({role}).{hint} It has: {quoted(names)}.")
 
 
 class Strays(NamedTuple):

@@ -1,4 +1,4 @@
-"""Rows of text: CSV and its kin. Delimiter, decimal mark and header are found out.
+"""CSV, TSV and other rows of text. Delimiter, decimal mark and header are found out.
 
 A table of nothing but numbers is read by NumPy's parser. Any other goes through the csv module,
 cell by cell; what both can read they read alike.
@@ -10,27 +10,21 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import IO
+from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.tables.content import (
-    MISSING,
-    Content,
-    Kind,
-    Request,
-    counted,
-    gather,
-    read_number,
-)
+from icvi_artmap._support.wording import counted
+from icvi_artmap.tables.content import MISSING, Content, Kind, Request, gather, read_number
 from icvi_artmap.tables.source import Source
 
+TAB = "\t"
 #: Delimiters to try; of equally good ones the first. A blank stands for any white space.
-DELIMITERS = ("\t", ";", "|", ",", " ")
-DELIMITER_NAMES = {"\\t": "\t", "tab": "\t", "whitespace": " "}
+DELIMITERS = (TAB, ";", "|", ",", " ")
+DELIMITER_NAMES = {"\\t": TAB, "tab": TAB, "whitespace": " "}
 
 #: Lines from which the form of a table is found out, and how long they may be together.
 SAMPLE_LINES = 200
@@ -63,9 +57,9 @@ class Form:
     notes: list[str]
 
 
-def read_rows(source: Source, request: Request, delimiter: str | None) -> Content:
-    """Read a table of text."""
-    form = find_form(source, delimiter)
+def read_csv(source: Source, request: Request) -> Content:
+    """Read rows with any delimiter."""
+    form = find_form(source, request.delimiter)
     choice = request.among(form.names, source.name)
     if not choice.as_given:
         values = _numbers_only(source, form)
@@ -76,6 +70,58 @@ def read_rows(source: Source, request: Request, delimiter: str | None) -> Conten
         content = gather(_complete_rows(file, form, source), form.names, choice, form.decimal)
     content.notes.extend(form.notes)
     return content
+
+
+def read_tsv(source: Source, request: Request) -> Content:
+    """Read rows with a tab between cells, unless another delimiter is asked for."""
+    return read_csv(source, _with_tabs(request))
+
+
+def csv_names(source: Source, request: Request) -> list[str]:
+    """Read the names of the columns only."""
+    return find_form(source, request.delimiter).names
+
+
+def tsv_names(source: Source, request: Request) -> list[str]:
+    """Read the names of the columns only."""
+    return csv_names(source, _with_tabs(request))
+
+
+def _with_tabs(request: Request) -> Request:
+    return replace(request, delimiter=TAB) if request.delimiter is None else request
+
+
+def write_csv(file: IO[bytes], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a header and rows with a comma between cells."""
+    with text_file(file) as text:
+        write_rows(text, arrays, ",")
+
+
+def write_tsv(file: IO[bytes], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a header and rows with a tab between cells."""
+    with text_file(file) as text:
+        write_rows(text, arrays, TAB)
+
+
+def text_file(file: IO[bytes]) -> io.TextIOWrapper:
+    """UTF-8 text on its way to a binary file, which is closed with it."""
+    return io.TextIOWrapper(file, "utf-8", newline="")
+
+
+def write_rows(file: IO[str], arrays: dict[str, NDArray[Any]], delimiter: str) -> None:
+    """Write a header and rows."""
+    # Blanks at the ends of a cell count only in quotes, and csv does not know that.
+    blanks = any(
+        bool(np.any(np.char.str_len(np.char.strip(array)) < np.char.str_len(array)))
+        for array in arrays.values()
+        if array.dtype.kind == "U"
+    )
+    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if blanks else csv.QUOTE_MINIMAL
+    csv.writer(file, delimiter=delimiter, lineterminator="\n").writerow(arrays)
+    # The csv module writes a float as repr does: the shortest text that gives the same float.
+    csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=quoting).writerows(
+        zip(*(array.tolist() for array in arrays.values()), strict=True)
+    )
 
 
 @contextmanager
@@ -119,8 +165,6 @@ def _undecodable(source: Source, encoding: str, error: UnicodeDecodeError) -> st
 def find_form(source: Source, delimiter: str | None) -> Form:
     """Find out delimiter, decimal mark and header from the first lines."""
     given = check_delimiter(delimiter)
-    if given is None and source.suffix == ".tsv":
-        given = "\t"
     comments, last_comment = 0, ""
     lines: list[str] = []
     with open_text(source) as file:
