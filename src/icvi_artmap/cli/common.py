@@ -38,7 +38,7 @@ class IndexName(StrEnum):
 
 
 def ridge(n_features: int) -> float:
-    """The ridge that the index NI adds to covariances, for methods that need one, too."""
+    """The ridge that the index NI adds to covariances; other methods get the same."""
     return float(10 ** (-12 / n_features))
 
 
@@ -181,7 +181,7 @@ def wrong(option: str, text: str) -> typer.BadParameter:
 
 
 def check_jobs(jobs: int) -> None:
-    """Refuse to do nothing at a time."""
+    """Refuse zero runs at a time."""
     if jobs == 0:
         raise wrong("--jobs", "0 runs at a time is none; use 1 or more, or -1.")
 

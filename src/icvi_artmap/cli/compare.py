@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     Labels = NDArray[np.integer[Any]]
 
-#: Indices in the table.
+#: Indices that the table has.
 SHOWN = ("NI", "CH", "XB", "DB")
 #: Runs of every method that draws at random, each with its own seed.
 SEEDS = 3
@@ -198,20 +198,18 @@ def _outcomes(
 
 
 def _run(name: str, Z: Any, k: int, seed: int) -> Outcome:
-    """Run a method once, on one thread; an error becomes a remark, for the others to go on."""
+    """Run a method once, on one thread; an error becomes a remark, so that the others go on."""
     import time
-    import warnings
 
     import numpy as np
     from threadpoolctl import threadpool_limits
 
+    from icvi_artmap.cli.output import recorded_warnings, seconds
+
     method = next(method for method in all_methods() if method.name == name)
     warm(name)
     labels: Labels | None = None
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
-        warnings.simplefilter("always")
-        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-            warnings.simplefilter("ignore", category)
+    with recorded_warnings() as caught, threadpool_limits(1):
         began = time.perf_counter()
         try:
             labels = np.asarray(method.labels(Z, k, seed), np.int64)
@@ -225,7 +223,7 @@ def _run(name: str, Z: Any, k: int, seed: int) -> Outcome:
                     f"{name} takes {noise:,} of {len(labels):,} rows for noise; here they count as "
                     "one cluster more."
                 )
-        took = time.perf_counter() - began
+        took = seconds(began)
     return Outcome(name, seed, labels, took, remarks)
 
 

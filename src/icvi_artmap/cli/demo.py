@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 N_CLUSTERS = 10
 N_FEATURES = 50
-#: For the peers: the best of ten starts, by the method's own objective.
+#: The other methods keep the best of this many starts, by their own objective.
 N_STARTS = 10
 PICTURE = "icvi-artmap-demo.png"
 

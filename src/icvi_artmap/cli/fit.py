@@ -190,7 +190,7 @@ def fit_model(given: Input, settings: dict[str, Any], bar: Bar) -> Fitted:
 def keep_model(
     found: Fitted, kept: Kept, given: Input, arguments: tuple[str, ...], bar: Bar
 ) -> None:
-    """Write the model and the report, as far as they are asked for."""
+    """Write the model and the report, if they are asked for."""
     import shlex
 
     from icvi_artmap.persistence.save_load import save

@@ -19,13 +19,13 @@ class Method(NamedTuple):
     """A way to cluster standardised rows."""
 
     name: str
-    labels: Callable[[Any, int, int], Any]  #: of rows, number of clusters, seed
+    labels: Callable[[Any, int, int], Any]  #: a function of rows, number of clusters and seed
     draws: bool = True  #: whether the seed makes a difference
     most_rows: int | None = None
 
 
 def all_methods() -> list[Method]:
-    """Ours with every index, then the others."""
+    """All methods: iCVI-ARTMAP with every index, then the others."""
     ours = [Method(name.value, _ours(name.value)) for name in IndexName]
     return [
         *ours,
@@ -67,7 +67,7 @@ def _ours(index: str) -> Callable[[Any, int, int], Any]:
 
 
 def _fuzzy_art(Z: Any, k: int, seed: int) -> Any:
-    """The vigilance, which it has instead of k, rises until there are as many clusters."""
+    """Raise the vigilance, which fuzzy ART has instead of k, until there are k clusters."""
     from icvi_artmap.estimators.art_family import FuzzyART
 
     best, labels = float("inf"), None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from icvi_artmap._support.callbacks import Watch
 
-#: Characters in a line if nobody says how wide the terminal is.
+#: Characters in a line if the width of the terminal is not known.
 WIDTH = 100
 
 
@@ -41,7 +41,7 @@ class Output:
         self._quiet = quiet
         self._for_data = data == "-"
         if quiet:
-            os.environ["ICVI_ARTMAP_QUIET"] = "1"  # nor does the compiler say that it is at work
+            os.environ["ICVI_ARTMAP_QUIET"] = "1"  # silences the compiler, too
         if self._for_data and as_json:
             raise ValueError(
                 "--json and -o - both write to standard output. Give -o the name of a file."
@@ -154,11 +154,8 @@ def watch_fit(bar: Bar) -> Watch:
 
 @contextmanager
 def warnings_as_notes(notes: list[str]) -> Iterator[None]:
-    """Add the library's warnings to the notes, each once, but not those for programmers."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-            warnings.simplefilter("ignore", category)
+    """Add the library's warnings to the notes, each once."""
+    with recorded_warnings() as caught:
         yield
     for warning in caught:
         text = " ".join(str(warning.message).split())
@@ -166,8 +163,18 @@ def warnings_as_notes(notes: list[str]) -> Iterator[None]:
             notes.append(text)
 
 
+@contextmanager
+def recorded_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Keep warnings in a list, but drop those that are meant for programmers."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", category)
+        yield caught
+
+
 def console(to_stderr: bool = False) -> Console:
-    """A rich console that prints text as it is: names of columns may look like anything."""
+    """A rich console that prints text as it is: a name of a column may look like markup."""
     from rich.console import Console
 
     class Plain(Console):

@@ -201,7 +201,7 @@ def _run(results: SearchResults, i: int) -> dict[str, Any]:
 
 
 def _keep(found: Tuned, model: str | None, output: str | None, id_column: str | None) -> None:
-    """Write the best model and its labels, as far as they are asked for."""
+    """Write the best model and its labels, if they are asked for."""
     from icvi_artmap.persistence.save_load import save
     from icvi_artmap.tables import write_table
 

@@ -55,7 +55,7 @@ def read_arff(source: Source, request: Request) -> Content:
                     f"its value in row {stray.row + 1} is {stray.cell!r}."
                 )
         elif content.kinds[j] == Kind.NUMBER and choice.features is None:
-            # Values that are declared as names are names, though they be digits.
+            # Values that are declared as names stay names even if they are digits.
             content.kinds[j] = attribute.kind
     return content
 

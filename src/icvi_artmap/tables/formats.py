@@ -1,4 +1,4 @@
-"""The formats of tables: which there are, by what suffix a file is known, and who reads it.
+"""The registry of formats: the suffixes of each, and the functions that read and write it.
 
 To add a format, write its functions in a file of this folder and add a line to ``FORMATS``.
 Reading, writing, the checks, their messages and the help of the command line go by that table.

@@ -14,8 +14,8 @@ from icvi_artmap._support.wording import counted, plural, quoted
 from icvi_artmap.tables.content import MISSING, Content, Kind, Request, read_number
 from icvi_artmap.tables.source import Source, find_source
 
-#: A column in which at least this share of the values are numbers is no column of text: that the
-#: others are not is an error in the table.
+#: If at least this share of a column's values are numbers, the others are errors in the table, and
+#: the column is not taken for text.
 MOSTLY_NUMBERS = 0.9
 
 #: A column that counts up by one in this many rows or more is taken for row numbers.
@@ -198,17 +198,17 @@ def read_labels(
     label_columns: Sequence[str] = ("cluster", "label", "labels"),
     name_columns: Sequence[str] = ("row",),
 ) -> Labels:
-    """Read a column of labels, and the column that says of which samples they are.
+    """Read a column of labels, and the column that says which samples they belong to.
 
     Parameters
     ----------
     source : str or path
         A table as for `read_table`, or a NPY file with a 1-D array.
     label_columns : sequence of str
-        Names of the column of labels; the first that is there is it. If none is, and there is only
-        one column but for that of names, that is taken.
+        Names that the column of labels may have; the first that is found is used. If none is found
+        and there is only one column besides that of names, that one is used.
     name_columns : sequence of str
-        The same for the column that names the samples; there need not be one.
+        Names that the column of names may have; the file need not have such a column.
 
     Returns
     -------
@@ -350,7 +350,7 @@ def _usable(content: Content, source: Source, notes: list[str]) -> list[int]:
 
 
 def _kind(content: Content, j: int) -> Kind:
-    """The kind of a column; formats that know types have columns of numbers without a number."""
+    """The kind of a column; one that is declared as numeric may have no number at all."""
     values, kind = content.values[:, j], content.kinds[j]
     if kind == Kind.NUMBER and np.isnan(values[0]) and np.isnan(values).all():
         return Kind.MISSING
@@ -406,7 +406,7 @@ def _check_asked_for(content: Content, j: int, source: Source) -> None:
 
 
 def _first(cells: NDArray[np.bool_], names: list[str]) -> str:
-    """Where the cells are: columns, and the first row."""
+    """Where the marked cells are: their columns, and the first row."""
     columns = [names[j] for j in np.flatnonzero(cells.any(axis=0))]
     return f"{_columns_of(columns)}; first in row {int(np.argmax(cells.any(axis=1))) + 1}"
 
@@ -464,7 +464,7 @@ def _without_missing(
 def _remark_labels(
     X: NDArray[np.float64], names: list[str], label: int | None, notes: list[str]
 ) -> None:
-    """A column of known groups among the data gives the clusters away."""
+    """Note columns that look like known groups, which would give the clusters away."""
     if label is not None:
         return
     for name, values in zip(names, X.T, strict=True):
@@ -482,7 +482,7 @@ def _is_constant(column: NDArray[np.float64]) -> bool:
 
 
 def _labels(cells: Any) -> NDArray[Any]:
-    """Labels as numbers if all are written as numbers."""
+    """Labels, as numbers if all of them are written as numbers."""
     if isinstance(cells, np.ndarray):
         return cells
     try:

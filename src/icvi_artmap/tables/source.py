@@ -20,13 +20,13 @@ STANDARD_INPUT = "-"
 
 @dataclass(frozen=True)
 class Source:
-    """Something that can be opened more than once."""
+    """A table in a file or in memory, which can be opened more than once."""
 
     name: str  # as messages call it
     format: Format
     path: Path | None
     packed: bool = False  # by gzip
-    content: bytes = b""  # if there is no path: standard input and pipes can be read only once
+    content: bytes = b""  # used without a path: standard input and pipes can be read only once
 
     def open(self) -> IO[bytes]:
         if self.path is None:
@@ -37,7 +37,7 @@ class Source:
 
     @contextmanager
     def whole(self) -> Iterator[IO[bytes]]:
-        """The same, with a damaged gzip file said to be one."""
+        """Open the source, and refuse a damaged gzip file with a message."""
         try:
             with self.open() as file:
                 yield file
@@ -48,7 +48,7 @@ class Source:
 
 
 def find_source(source: str | os.PathLike[str]) -> Source:
-    """Look for a file without reading it; read standard input and pipes."""
+    """Find a file without reading it, or read standard input or a pipe."""
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(
             f"source must be a path, or '-' for standard input, got {type(source).__name__}. "

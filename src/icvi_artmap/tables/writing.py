@@ -1,4 +1,4 @@
-"""Writing columns to a file, in the format its suffix says."""
+"""Writing columns to a file, in the format that its suffix stands for."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _binary_file(path: Path, packed: bool) -> Iterator[IO[bytes]]:
         if not packed:
             yield file
             return
-        # Without a time and a name in it, the same table gives the same file.
+        # The file holds neither time nor name, so that the same table gives the same bytes.
         with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
             yield cast(IO[bytes], compressed)
 
