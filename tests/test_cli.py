@@ -25,8 +25,8 @@ import icvi_artmap
 from cli_tools import PROGRAM, blobs, environment, write_blobs
 from icvi_artmap import ICVIARTMAP, FuzzyART, __version__, index_value, load, read_table, save
 from icvi_artmap._support.callbacks import watching
-from icvi_artmap.cli import compare as comparing
 from icvi_artmap.cli import demo as demonstrating
+from icvi_artmap.cli import methods
 from icvi_artmap.cli.app import run
 from icvi_artmap.cli.common import IndexName, parse_clusters, parse_names
 from icvi_artmap.cli.output import Bar, watch_fit
@@ -478,7 +478,7 @@ def test_compare_on_clusters_that_all_find(data: Path, parsed: Any, printed: Pri
 def test_compare_all_methods(data: Path, parsed: Any) -> None:
     facts = parsed("compare", data, "-k", "3", "--label-column", "kind", "--seed", "4294967295")
     by_name = {row["method"]: row for row in facts["methods"]}
-    assert list(by_name) == [method.name for method in comparing.all_methods()]
+    assert list(by_name) == [method.name for method in methods.all_methods()]
     for name in ("NI", "CH", "WB", "k-means", "gmm", "spectral", "ward", "average", "hdbscan"):
         assert adjusted_rand_score(by_name[name]["labels"], blobs()[1]) > 0.8, name
     alike = np.array(facts["agreement"]["ari"])
@@ -497,7 +497,7 @@ def test_compare_tells_how_stable_methods_are(tmp_path: Path, parsed: Any) -> No
 def test_compare_leaves_out_what_takes_the_square(
     data: Path, printed: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(comparing, "SQUARE_ROWS", 74)
+    monkeypatch.setattr(methods, "SQUARE_ROWS", 74)
     out, err = printed("compare", data, "-k", "3", "--methods", "k-means,spectral,ward")
     assert "k-means" in out
     assert "ward" not in out

@@ -20,6 +20,7 @@ from numpy.testing import assert_array_equal
 
 import icvi_artmap
 from icvi_artmap.tables import Table, column_names, read_table, text, write_table
+from icvi_artmap.tables.formats import FORMATS, Format, suffixes_of, written_formats
 from icvi_artmap.tables.source import find_source
 
 ARFF = "@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n"
@@ -732,4 +733,52 @@ def test_table_shows_its_size_and_cannot_be_changed(table):
 def test_a_file_is_not_read_to_find_it(tmp_path):
     path = tmp_path / "ellipsoid.50d4c.1.csv.gz"
     path.write_text("no gzip")
-    assert find_source(path).suffix == ".csv"
+    assert find_source(path).format.suffixes == (".csv",)
+
+
+# The registry of formats
+
+
+def first_suffix(format: Format) -> str:
+    return format.suffixes[0]
+
+
+def test_a_suffix_belongs_to_one_format():
+    suffixes = [suffix for format in FORMATS for suffix in format.suffixes]
+    assert len(set(suffixes)) == len(suffixes)
+    assert [format.name for format in FORMATS if format.streamed] == ["CSV"]
+
+
+@pytest.mark.parametrize("format", written_formats(), ids=first_suffix)
+def test_names_alone_are_those_that_reading_finds(tmp_path, format):
+    if format.needs:
+        pytest.importorskip(format.needs)
+    path = tmp_path / f"x{first_suffix(format)}"
+    write_table(path, {"a": [1.5, 2, 4], "b c": [3.5, 1, 2]})
+    expected = ["a", "b c"] if format.named else ["x1", "x2"]
+    assert column_names(path) == list(read_table(path).columns) == expected
+
+
+@pytest.mark.parametrize("format", [f for f in FORMATS if f.writer is None], ids=first_suffix)
+def test_a_format_without_a_writer_is_not_written(tmp_path, format):
+    for suffix in format.suffixes:
+        with pytest.raises(ValueError, match=f"Known: {suffixes_of(written_formats())}, and"):
+            write_table(tmp_path / f"x{suffix}", {"a": [1]})
+
+
+@pytest.mark.parametrize("format", [f for f in FORMATS if f.packed], ids=first_suffix)
+def test_a_packed_file_has_the_bytes_of_the_plain_one(tmp_path, format):
+    plain, packed = (tmp_path / f"x{first_suffix(format)}{end}" for end in ("", ".gz"))
+    if format.writer is None:
+        plain.write_text("a b\n1 2\n")
+        packed.write_bytes(gzip.compress(plain.read_bytes()))
+    else:
+        write_table(plain, {"a": [1.5, 2], "b": ["x", "y"]})
+        write_table(packed, {"a": [1.5, 2], "b": ["x", "y"]})
+        assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
+    assert_array_equal(read_table(packed).X, read_table(plain).X)
+
+
+def test_no_delimiter_is_none_in_a_file_with_tabs(table):
+    with pytest.raises(ValueError, match="delimiter must be one character"):
+        table("a\tb\n1\t2\n", ".tsv", delimiter="")

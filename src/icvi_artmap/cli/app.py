@@ -29,22 +29,22 @@ from icvi_artmap.cli.warmup import warmup
 WRONG = 2
 INTERRUPTED = 130
 
-#: What the library raises for input it cannot use: shown as one line, without a traceback.
+#: Errors that the library raises for input it cannot use. They are shown in one line.
 BAD_INPUT = (ValueError, TypeError, OSError, ImportError, MemoryError, OverflowError)
 
 app = typer.Typer(
     name="icvi-artmap",
     help="Find clusters in a table of numbers, with every step decided by a validity index.",
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # half of the time of --help would go into importing rich
+    rich_markup_mode=None,  # importing rich would take half of the time of --help
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 def _ending_with_its_reader(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that is done when nobody reads its output any more, as head does not.
+    """A command that ends quietly when its output is no longer read, as after ``| head``.
 
-    Left to typer, that would be an exit code of its own.
+    Typer would end the program with another exit code.
     """
 
     @functools.wraps(command)
@@ -82,10 +82,10 @@ def main() -> None:
     """Run the command line and leave with its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
-            # An arrow that the terminal does not know must not end the program.
+            # A terminal may lack a character, such as an arrow, which is no reason to stop.
             stream.reconfigure(errors="replace")
     code = run(sys.argv[1:])
-    # What could not be written is not tried again when Python ends.
+    # Python would try again to write, when it ends, what could not be written.
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -95,7 +95,7 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command; the exit code."""
+    """Run one command and return the exit code."""
     hushed = os.environ.get("ICVI_ARTMAP_QUIET")
     try:
         code = app(
@@ -115,7 +115,7 @@ def run(arguments: list[str]) -> int:
         print("icvi-artmap: interrupted", file=sys.stderr)
         return INTERRUPTED
     except Exception as error:
-        # Newer versions of typer carry a click of their own: wrong use is known by its method.
+        # Newer versions of typer come with a copy of click, so its errors are told by a method.
         wrong_use = getattr(error, "format_message", None)
         if wrong_use is None and not isinstance(error, BAD_INPUT):
             raise

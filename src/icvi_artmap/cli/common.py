@@ -1,4 +1,4 @@
-"""What the commands share: options, what they read, and where they may write."""
+"""What the commands share: their options, how they read tables, and where they may write."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
+
+from icvi_artmap._support.wording import plural, quoted
+from icvi_artmap.tables.formats import STREAM, names_of_formats, suffixes_of, written_formats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +37,11 @@ class IndexName(StrEnum):
     PBM = "PBM"
 
 
+def ridge(n_features: int) -> float:
+    """The ridge that the index NI adds to covariances; other methods get the same."""
+    return float(10 ** (-12 / n_features))
+
+
 class Missing(StrEnum):
     refuse = "refuse"
     drop = "drop"
@@ -44,7 +52,7 @@ DataArgument = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A table: CSV, TSV, ARFF (also .gz), Parquet, NPY, NPZ; - is CSV on standard input.",
+        help=f"A table: {names_of_formats()}; - is {STREAM.name} on standard input.",
         show_default=False,
     ),
 ]
@@ -120,8 +128,8 @@ LabelsOption = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write the cluster of every row: .csv, .tsv, .arff, .parquet, .npz, .npy; "
-        "- is CSV on standard output.",
+        help=f"Write the cluster of every row: {suffixes_of(written_formats())}; "
+        f"- is {STREAM.name} on standard output.",
         show_default=False,
     ),
 ]
@@ -168,13 +176,14 @@ def parse_names(given: Sequence[str] | None) -> list[str] | None:
 
 
 def wrong(option: str, text: str) -> typer.BadParameter:
+    """The error for a value that an option cannot take."""
     return typer.BadParameter(text, param_hint=option)
 
 
-def check_jobs(jobs: int) -> int:
+def check_jobs(jobs: int) -> None:
+    """Refuse zero runs at a time."""
     if jobs == 0:
         raise wrong("--jobs", "0 runs at a time is none; use 1 or more, or -1.")
-    return jobs
 
 
 class Target(NamedTuple):
@@ -182,7 +191,7 @@ class Target(NamedTuple):
 
     option: str
     path: str | None
-    suffixes: tuple[str, ...] | None  #: None: a table, whose suffixes are known elsewhere
+    suffixes: tuple[str, ...] | None  #: None: a table, whose suffixes the registry of formats has
 
 
 def check_targets(
@@ -192,10 +201,8 @@ def check_targets(
 ) -> None:
     """Refuse paths that could not be written, or would replace an input or each other.
 
-    ``columns``: what the table is going to hold.
+    ``columns`` are those that the table will hold.
     """
-    from icvi_artmap.tables import check_target
-
     if sum(source == STANDARD_STREAM for source in sources) > 1:
         raise ValueError("Standard input (-) can be read only once. Give one of them as a file.")
     taken: dict[str, str] = {}
@@ -208,23 +215,30 @@ def check_targets(
         if not given:
             raise wrong(option, "the name of a file is wanted, got nothing.")
         if suffixes is None:
+            from icvi_artmap.tables import check_target
+
             check_target(given, columns or {})
             if given == STANDARD_STREAM:
                 continue
-        path = Path(given)
-        if path.is_dir():
-            raise wrong(option, f"{given!r} is a folder; the name of a file is wanted.")
-        if suffixes is not None and path.suffix.lower() not in suffixes:
-            raise wrong(option, f"{given!r} must end in {' or '.join(suffixes)}.")
-        if not path.parent.is_dir():
-            raise wrong(option, f"there is no folder {str(path.parent)!r}: make it first.")
-        if not os.access(path.parent, os.W_OK):
-            raise wrong(option, f"nothing can be written to the folder {str(path.parent)!r}.")
+        _check_path(option, given, suffixes)
         real = os.path.realpath(given)
         for other, what in taken.items():
             if real == other or _same_file(real, other):
                 raise wrong(option, f"{given!r} is {what}, which would be overwritten.")
         taken[real] = f"also the file of {option}"
+
+
+def _check_path(option: str, given: str, suffixes: tuple[str, ...] | None) -> None:
+    """Refuse a path that is a folder, has the wrong suffix or cannot be written to."""
+    path = Path(given)
+    if path.is_dir():
+        raise wrong(option, f"{given!r} is a folder; the name of a file is wanted.")
+    if suffixes is not None and path.suffix.lower() not in suffixes:
+        raise wrong(option, f"{given!r} must end in {' or '.join(suffixes)}.")
+    if not path.parent.is_dir():
+        raise wrong(option, f"there is no folder {str(path.parent)!r}: make it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise wrong(option, f"nothing can be written to the folder {str(path.parent)!r}.")
 
 
 def _same_file(a: str, b: str) -> bool:
@@ -241,32 +255,41 @@ def check_model_file(path: str) -> None:
         raise FileNotFoundError(f"There is no file {path!r}.")
 
 
-def read_data(
-    data: str,
-    columns: Sequence[str] | None,
-    label_column: str | None,
-    id_column: str | None,
-    missing: Missing,
-) -> Table:
+class Input(NamedTuple):
+    """The table to read, and what to take from it."""
+
+    data: str
+    columns: Sequence[str] | None
+    label_column: str | None
+    id_column: str | None
+    missing: Missing
+
+    @property
+    def name(self) -> str:
+        """What messages call the table."""
+        return name_of(self.data)
+
+
+def read_data(given: Input) -> Table:
     """A table without its constant columns, which tell nothing but count as features for NI."""
     from icvi_artmap.tables import read_table
 
     table = read_table(
-        data,
-        columns=columns,
-        label_column=label_column,
-        id_column=id_column,
-        missing=missing.value,
+        given.data,
+        columns=given.columns,
+        label_column=given.label_column,
+        id_column=given.id_column,
+        missing=given.missing.value,
     )
-    return without_constant(table, name_of(data))
+    return without_constant(table, given.name)
 
 
 def without_constant(table: Table, name: str) -> Table:
+    """The table without columns of a single value; a note says which they were."""
     from dataclasses import replace
 
     import numpy as np
 
-    from icvi_artmap.tables.content import listed
     from icvi_artmap.tables.reading import CONSTANT
 
     varied = np.not_equal(table.X, table.X[0]).any(axis=0)
@@ -276,16 +299,22 @@ def without_constant(table: Table, name: str) -> Table:
         raise ValueError(f"All rows of {name!r} are the same: there are no clusters to find.")
     constant = [column for column, varies in zip(table.columns, varied, strict=True) if not varies]
     notes = [note for note in table.notes if not note.startswith(CONSTANT)]
-    word = "column" if len(constant) == 1 else "columns"
+    left_out = f"{plural(len(constant), 'column')} {quoted(constant)}"
     return replace(
         table,
         X=np.ascontiguousarray(table.X[:, varied]),
         columns=tuple(column for column in table.columns if column not in constant),
-        notes=(*notes, f"Constant, left out: {word} {listed(constant)}."),
+        notes=(*notes, f"Constant, left out: {left_out}."),
     )
 
 
+def written_files(*paths: str | None) -> list[str]:
+    """The files among the paths that were given; standard output is none."""
+    return [path for path in paths if path not in (None, STANDARD_STREAM)]
+
+
 def name_of(data: str) -> str:
+    """What messages call an input."""
     return "standard input" if data == STANDARD_STREAM else Path(data).name
 
 
@@ -295,7 +324,7 @@ def sample_names(table: Table) -> list[str]:
 
 
 def label_columns(table: Table, id_column: str | None, labels: NDArray[Any]) -> dict[str, Any]:
-    """What a file of labels holds."""
+    """The columns of a file of labels: what the rows are called, and their clusters."""
     if table.ids is None:
         return {"row": table.rows + 1, "cluster": labels}
     assert id_column is not None
@@ -303,20 +332,31 @@ def label_columns(table: Table, id_column: str | None, labels: NDArray[Any]) -> 
 
 
 def named_ids(id_column: str) -> str:
+    """The name of the column of names in a file of labels, where "cluster" is taken."""
     return "id" if id_column == "cluster" else id_column
 
 
 def expected_columns(id_column: str | None) -> dict[str, Sequence[Any]]:
-    """Names and types of what `label_columns` will return."""
+    """Columns with the names and types that `label_columns` will return."""
     names: dict[str, Sequence[Any]] = (
         {"row": [1]} if id_column is None else {named_ids(id_column): ["a"]}
     )
     return {**names, "cluster": [0]}
 
 
-def known_groups(table: Table) -> NDArray[Any] | None:
-    """The column of known groups, None in the place of missing ones."""
+def cluster_sizes(labels: NDArray[Any]) -> list[dict[str, Any]]:
+    """The clusters among the labels and how many rows each has, as JSON has them."""
+    import numpy as np
 
+    present, counts = np.unique(labels, return_counts=True)
+    return [
+        {"cluster": cluster, "rows": count}
+        for cluster, count in zip(present.tolist(), counts.tolist(), strict=True)
+    ]
+
+
+def known_groups(table: Table) -> NDArray[Any] | None:
+    """The column of known groups, with None where a group is missing."""
     from icvi_artmap.tables.reading import missing_labels
 
     if table.labels is None:
@@ -330,7 +370,7 @@ def known_groups(table: Table) -> NDArray[Any] | None:
 
 
 def agreement(groups: NDArray[Any] | None, labels: NDArray[Any]) -> float | None:
-    """Adjusted Rand index, of the rows whose group is known."""
+    """The adjusted Rand index over the rows whose group is known."""
     if groups is None:
         return None
     from sklearn.metrics import adjusted_rand_score

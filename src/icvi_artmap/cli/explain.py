@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from icvi_artmap._support.wording import better
 from icvi_artmap.cli.common import (
     DataArgument,
     IdColumnOption,
@@ -23,111 +24,140 @@ from icvi_artmap.cli.common import (
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+    from icvi_artmap.inspection.explanation import Explanation
     from icvi_artmap.tables import Table
 
-#: Means of clusters are those of the training data up to this part of a standard deviation.
-ROUNDING = 1e-6
+RowOption = Annotated[
+    list[str],
+    typer.Option(
+        "--row",
+        metavar="ID",
+        help="The row: its number from 1, or its name in --id-column. May be repeated.",
+        show_default=False,
+    ),
+]
+
+
+class Explained(NamedTuple):
+    """The explanation of rows, and whether they are training data."""
+
+    explanation: Explanation
+    #: The clusters that the rows are in, if the model was fitted on this table.
+    labels: list[int] | None
 
 
 def explain(
     model: ModelArgument,
     data: DataArgument,
-    row: Annotated[
-        list[str],
-        typer.Option(
-            "--row",
-            metavar="ID",
-            help="The row: its number from 1, or its name in --id-column. May be repeated.",
-            show_default=False,
-        ),
-    ],
+    row: RowOption,
     id_column: IdColumnOption = None,
     missing: MissingOption = Missing.refuse,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say why rows belong to their clusters."""
-    from dataclasses import replace
-
     from icvi_artmap.cli.output import Output
 
     out = Output(quiet, as_json)
     check_model_file(model)
     check_targets([], [model, data])
     with out.progress("reading") as bar:
-        from icvi_artmap.cli.models import load_model, read_for
-        from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-        from icvi_artmap.inspection.explanation import explain as explain_samples
+        from icvi_artmap.cli.models import read_for
 
-        loaded, names = load_model(model)
-        if not isinstance(loaded, ICVIARTMAP):
-            raise ValueError(
-                f"{name_of(model)!r} holds a {type(loaded).__name__}; only an ICVIARTMAP can be "
-                "explained."
-            )
+        loaded, names = _load(model)
         table = read_for(loaded, names, data, id_column, missing)
         positions = _positions(row, table, id_column)
         bar.say("explaining")
-        trained = _is_training_data(loaded, table)
-        found = explain_samples(loaded, table.X[positions], samples=positions if trained else None)
-        every = sample_names(table)
-        found = replace(
-            found,
-            sample_names=[every[position] for position in positions],
-            feature_names=list(table.columns),
-        )
+        found = _explained(loaded, table, positions)
     out.notes(table.notes)
-    facts: dict[str, Any] = {
+    facts = {
         "model": model,
         "data": data,
-        "training_data": trained,
-        "index": found.index_name,
-        "better": "greater" if found.direction > 0 else "smaller",
-        "rows": [
-            {
-                "row": found.sample_names[s],
-                "best": found.best[s],
-                "margin": found.margin[s],
-                "predicted": found.predicted[s],
-                "index_values": found.index_values[s],
-                "category": found.category[s],
-                "category_cluster": found.category_label[s],
-                "features": [
-                    {
-                        "name": name,
-                        "value": found.rows[s, f],
-                        "lower": found.lower[s, f],
-                        "upper": found.upper[s, f],
-                        "slack": found.slack[s, f],
-                    }
-                    for f, name in enumerate(found.feature_names)
-                ],
-            }
-            for s in range(len(positions))
-        ],
+        "training_data": found.labels is not None,
+        "index": found.explanation.index_name,
+        "better": better(found.explanation.direction),
+        "rows": [_facts_of_row(found, s) for s in range(len(positions))],
         "notes": table.notes,
     }
-    if trained:
-        for facts_of_row, position in zip(facts["rows"], positions, strict=True):
-            facts_of_row["cluster"] = loaded.labels_[position]
+    out.result(facts, lambda console: _show(console, found, name_of(data)))
 
-    def show(console: Console) -> None:
-        if trained:
-            for name, position in zip(found.sample_names, positions, strict=True):
-                console.print(
-                    f"{name_of(data)} is what the model was fitted on; there, row {name} is in "
-                    f"cluster {loaded.labels_[position]}.",
-                    style="bold",
-                )
-        else:
+
+def _load(path: str) -> tuple[ICVIARTMAP, list[str] | None]:
+    """A model that can be explained, and the names of its columns, if it knows them."""
+    from icvi_artmap.cli.models import load_model
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+
+    loaded, names = load_model(path)
+    if not isinstance(loaded, ICVIARTMAP):
+        raise ValueError(
+            f"{name_of(path)!r} holds a {type(loaded).__name__}; only an ICVIARTMAP can be "
+            "explained."
+        )
+    return loaded, names
+
+
+def _explained(model: ICVIARTMAP, table: Table, positions: list[int]) -> Explained:
+    """Explain the rows at these positions of the table."""
+    from dataclasses import replace
+
+    from icvi_artmap.estimators.fitted import is_training_data
+    from icvi_artmap.inspection.explanation import explain as explain_samples
+
+    trained = is_training_data(model, table.X)
+    found = explain_samples(model, table.X[positions], samples=positions if trained else None)
+    names = sample_names(table)
+    found = replace(
+        found,
+        sample_names=[names[position] for position in positions],
+        feature_names=list(table.columns),
+    )
+    labels = [int(model.labels_[position]) for position in positions] if trained else None
+    return Explained(found, labels)
+
+
+def _facts_of_row(explained: Explained, s: int) -> dict[str, Any]:
+    """The explanation of one row as JSON has it."""
+    found = explained.explanation
+    facts = {
+        "row": found.sample_names[s],
+        "best": found.best[s],
+        "margin": found.margin[s],
+        "predicted": found.predicted[s],
+        "index_values": found.index_values[s],
+        "category": found.category[s],
+        "category_cluster": found.category_label[s],
+        "features": [
+            {
+                "name": name,
+                "value": found.rows[s, f],
+                "lower": found.lower[s, f],
+                "upper": found.upper[s, f],
+                "slack": found.slack[s, f],
+            }
+            for f, name in enumerate(found.feature_names)
+        ],
+    }
+    if explained.labels is not None:
+        facts["cluster"] = explained.labels[s]
+    return facts
+
+
+def _show(console: Console, explained: Explained, data: str) -> None:
+    """Print the explanation, and whether the rows are training data."""
+    found = explained.explanation
+    if explained.labels is None:
+        console.print(
+            f"{data} is not what the model was fitted on: its rows are taken as new.", style="bold"
+        )
+    else:
+        for name, label in zip(found.sample_names, explained.labels, strict=True):
             console.print(
-                f"{name_of(data)} is not what the model was fitted on: its rows are taken as new.",
+                f"{data} is what the model was fitted on; there, row {name} is in cluster {label}.",
                 style="bold",
             )
-        console.print()
-        console.print(found.to_text(max_samples=len(positions)), soft_wrap=True)
-
-    out.result(facts, show)
+    console.print()
+    console.print(found.to_text(max_samples=len(found.sample_names)), soft_wrap=True)
 
 
 def _positions(wanted: list[str], table: Table, id_column: str | None) -> list[int]:
@@ -160,19 +190,3 @@ def _unknown_row(text: str, names: list[str], table: Table, id_column: str | Non
     if 1 <= number <= last:
         return ValueError(f"Row {number} has missing values and was left out.")
     return ValueError(f"There is no row {number}: rows are numbered from 1 to {last}.")
-
-
-def _is_training_data(model: Any, table: Table) -> bool:
-    """Whether its rows, labelled as the model labels them, have the means of the clusters."""
-    import numpy as np
-
-    X, labels = table.X, model.labels_
-    if len(X) != len(labels):
-        return False
-    counts = np.bincount(labels, minlength=model.n_clusters_)
-    sums = np.stack(
-        [np.bincount(labels, column, minlength=model.n_clusters_) for column in X.T], axis=1
-    )
-    means = sums / np.maximum(counts, 1)[:, None]
-    near = ROUNDING * np.maximum(X.std(axis=0), np.finfo(float).eps * np.abs(X).max(axis=0))
-    return bool((np.abs(means - model.cluster_centers_) <= near + ROUNDING * np.abs(means)).all())

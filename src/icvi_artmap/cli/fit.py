@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from icvi_artmap._support.wording import arrow, better, counted, number, short_percent
 from icvi_artmap.cli.common import (
     MODEL_SUFFIXES,
     REPORT_SUFFIXES,
@@ -15,6 +16,7 @@ from icvi_artmap.cli.common import (
     IdColumnOption,
     IndexName,
     IndexOption,
+    Input,
     JsonOption,
     LabelColumnOption,
     LabelsOption,
@@ -30,37 +32,73 @@ from icvi_artmap.cli.common import (
     expected_columns,
     known_groups,
     label_columns,
-    name_of,
     parse_clusters,
     parse_names,
     read_data,
     sample_names,
+    written_files,
     wrong,
 )
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from rich.console import Console
 
+    from icvi_artmap.cli.output import Bar
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
     from icvi_artmap.tables import Table
 
 
-#: With up to so many clusters, so many features of each are told.
+#: How many features of each cluster are told, by the number of clusters up to which that holds.
 TOLD = ((8, 3), (16, 2), (float("inf"), 1))
+
+ClustersOption = Annotated[
+    str,
+    typer.Option(
+        "-k",
+        "--clusters",
+        metavar="N|auto|2:20",
+        help="The number of clusters, auto to choose it, or a range to choose from.",
+    ),
+]
+StartsOption = Annotated[
+    int,
+    typer.Option(min=1, metavar="N", help="Runs from different starts, of which the best is kept."),
+]
+ReportOption = Annotated[
+    str | None,
+    typer.Option(
+        "--report",
+        "-r",
+        metavar="FILE",
+        help="Write a report with pictures (.html).",
+        show_default=False,
+    ),
+]
+
+
+class Kept(NamedTuple):
+    """The files that the result goes to."""
+
+    labels: str | None
+    model: str | None
+    report: str | None
+
+
+class Fitted(NamedTuple):
+    """A table, the known groups of its rows, and the model fitted on them."""
+
+    table: Table
+    groups: NDArray[Any] | None
+    model: ICVIARTMAP
+    ari: float | None  # agreement of the clusters with the known groups
+    notes: list[str]
 
 
 def fit(
     context: typer.Context,
     data: DataArgument,
-    clusters: Annotated[
-        str,
-        typer.Option(
-            "-k",
-            "--clusters",
-            metavar="N|auto|2:20",
-            help="The number of clusters, auto to choose it, or a range to choose from.",
-        ),
-    ] = "auto",
+    clusters: ClustersOption = "auto",
     index: IndexOption = IndexName.NI,
     columns: ColumnsOption = None,
     label_column: LabelColumnOption = None,
@@ -68,24 +106,10 @@ def fit(
     missing: MissingOption = Missing.refuse,
     seed: SeedOption = 0,
     refine: RefineOption = None,
-    starts: Annotated[
-        int,
-        typer.Option(
-            min=1, metavar="N", help="Runs from different starts, of which the best is kept."
-        ),
-    ] = 1,
+    starts: StartsOption = 1,
     output: LabelsOption = None,
     model: SaveOption = None,
-    report: Annotated[
-        str | None,
-        typer.Option(
-            "--report",
-            "-r",
-            metavar="FILE",
-            help="Write a report with pictures (.html).",
-            show_default=False,
-        ),
-    ] = None,
+    report: ReportOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -93,118 +117,117 @@ def fit(
 
     Data need no scaling. The result is printed; -o, --model and --report keep it.
     """
-    import shlex
-
-    from icvi_artmap.cli.output import Output, warnings_as_notes, watch_fit
+    from icvi_artmap.cli.output import Output
 
     out = Output(quiet, as_json, output)
     n_clusters = parse_clusters(clusters)
     if starts > 1 and not isinstance(n_clusters, int):
         raise wrong("--starts", f"with -k {clusters} there is one start. Give a number with -k.")
-    targets = [
-        Target("-o", output, None),
-        Target("--model", model, MODEL_SUFFIXES),
-        Target("--report", report, REPORT_SUFFIXES),
-    ]
-    check_targets(targets, [data], expected_columns(id_column))
-    if report is not None:
-        from icvi_artmap.report.page import environment
-
-        environment()  # says so if jinja2 is not there
+    kept = Kept(output, model, report)
+    check_kept(kept, data, id_column)
+    given = Input(data, parse_names(columns), label_column, id_column, missing)
+    settings = {
+        "n_clusters": n_clusters,
+        "index": index.value,
+        "n_init": starts,
+        "refine": "auto" if refine is None else refine,
+        "random_state": seed,
+    }
     with out.progress("reading") as bar:
+        found = fit_model(given, settings, bar)
+        keep_model(found, kept, given, context.obj, bar)
+    out.notes(found.notes)
+    if output is not None:
         from icvi_artmap.tables import write_table
 
-        table = read_data(data, parse_names(columns), label_column, id_column, missing)
-        groups = known_groups(table)
-        bar.say("loading")
-        import numpy as np
+        write_table(output, label_columns(found.table, id_column, found.model.labels_))
+    facts = {
+        **describe(found.model, found.table, found.ari),
+        "data": data,
+        "written": written_files(*kept),
+        "notes": found.notes,
+    }
+    out.result(facts, lambda console: show(console, found, given, kept))
 
-        from icvi_artmap._support.callbacks import watching
-        from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-        from icvi_artmap.persistence.save_load import save
 
-        found = ICVIARTMAP(
-            n_clusters,
-            index=index.value,
-            n_init=starts,
-            refine="auto" if refine is None else refine,
-            random_state=seed,
-        )
-        notes = list(table.notes)
-        with warnings_as_notes(notes), watching(watch_fit(bar)):
-            found.fit(table.X)
-        if hasattr(found, "selection_") and (doubt := found.selection_.doubt()) in notes:
-            notes.remove(str(doubt))  # the result says it in other words
-        found.feature_names_in_ = np.array(table.columns, dtype=object)
-        bar.reach(0, None)
-        if model is not None:
-            save(found, model)
-        if report is not None:
-            bar.say("writing the report")
-            from icvi_artmap.report import write_report
+def check_kept(kept: Kept, data: str, id_column: str | None) -> None:
+    """Refuse files that could not be written."""
+    targets = [
+        Target("-o", kept.labels, None),
+        Target("--model", kept.model, MODEL_SUFFIXES),
+        Target("--report", kept.report, REPORT_SUFFIXES),
+    ]
+    check_targets(targets, [data], expected_columns(id_column))
+    if kept.report is not None:
+        from icvi_artmap.report.page import environment
 
-            write_report(
-                report,
-                found,
-                table.X,
-                feature_names=table.columns,
-                ids=sample_names(table),
-                truth=groups,
-                title=f"Clusters of {name_of(data)}",
-                notes=notes,
-                command=shlex.join(["icvi-artmap", *context.obj]),
-                random_state=seed,
-            )
-    out.notes(notes)
-    if output is not None:
-        write_table(output, label_columns(table, id_column, found.labels_))
-    ari = agreement(groups, found.labels_)
-    written = [path for path in (output, model, report) if path not in (None, STANDARD_STREAM)]
-    facts = {**describe(found, table, ari), "data": data, "written": written, "notes": notes}
+        environment()  # says so if jinja2 is not installed
 
-    def show(console: Console) -> None:
-        print_result(console, found, table, ari, name_of(data))
-        if written:
-            console.print(f"\nWritten: {', '.join(map(str, written))}")
-        console.print()
-        for line in next_steps(data, table, id_column, output, model, report):
-            console.print(line, style="dim", soft_wrap=True)
 
-    out.result(facts, show)
+def fit_model(given: Input, settings: dict[str, Any], bar: Bar) -> Fitted:
+    """Read the table and fit a model on it."""
+    from icvi_artmap.cli.output import warnings_as_notes, watch_fit
+
+    table = read_data(given)
+    groups = known_groups(table)
+    bar.say("loading")
+    import numpy as np
+
+    from icvi_artmap._support.callbacks import watching
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+
+    model = ICVIARTMAP(**settings)
+    notes = list(table.notes)
+    with warnings_as_notes(notes), watching(watch_fit(bar)):
+        model.fit(table.X)
+    if hasattr(model, "selection_") and (doubt := model.selection_.doubt()) in notes:
+        notes.remove(str(doubt))  # the result says it in other words
+    model.feature_names_in_ = np.array(table.columns, dtype=object)
+    bar.reach(0, None)
+    return Fitted(table, groups, model, agreement(groups, model.labels_), notes)
+
+
+def keep_model(
+    found: Fitted, kept: Kept, given: Input, arguments: tuple[str, ...], bar: Bar
+) -> None:
+    """Write the model and the report, if they are asked for."""
+    import shlex
+
+    from icvi_artmap.persistence.save_load import save
+
+    if kept.model is not None:
+        save(found.model, kept.model)
+    if kept.report is None:
+        return
+    bar.say("writing the report")
+    from icvi_artmap.report import write_report
+
+    write_report(
+        kept.report,
+        found.model,
+        found.table.X,
+        feature_names=found.table.columns,
+        ids=sample_names(found.table),
+        truth=found.groups,
+        title=f"Clusters of {given.name}",
+        notes=found.notes,
+        command=shlex.join(["icvi-artmap", *arguments]),
+        random_state=found.model.random_state,
+    )
 
 
 def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, Any]:
     """A fitted model as JSON has it."""
-    from icvi_artmap.inspection.explanation import _profiles
-
-    profiles = _profiles(model)
-    clusters = [
-        {
-            "cluster": i,
-            "rows": profiles.n[i],
-            "share": profiles.n[i] / profiles.n.sum(),
-            "features": [
-                {
-                    "name": table.columns[f],
-                    "mean": profiles.mean[i, f],
-                    "mean_elsewhere": profiles.rest_mean[i, f],
-                    "effect": profiles.effect[i, f],
-                }
-                for f in profiles.order[i]
-            ],
-        }
-        for i in range(model.n_clusters_)
-    ]
     facts: dict[str, Any] = {
         "rows": len(table),
         "columns": table.columns,
         "n_clusters": model.n_clusters_,
         "index": model.fitted_.index.name,
         "index_value": model.index_value_,
-        "better": "greater" if model.fitted_.index.direction > 0 else "smaller",
+        "better": better(model.fitted_.index.direction),
         "epochs": model.n_iter_,
         "converged": model.converged_,
-        "clusters": clusters,
+        "clusters": describe_clusters(model, table),
         "labels": model.labels_,
         "row_names": sample_names(table),
     }
@@ -223,67 +246,98 @@ def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, An
     return facts
 
 
-def print_result(
-    console: Console, model: ICVIARTMAP, table: Table, ari: float | None, name: str
-) -> None:
-    """What was found, in sentences and a table of the clusters."""
-    from icvi_artmap.cli.output import arrow, columns
+def describe_clusters(model: ICVIARTMAP, table: Table) -> list[dict[str, Any]]:
+    """Every cluster as JSON has it: its size, and its features, the most telling first."""
     from icvi_artmap.inspection.explanation import _profiles
-    from icvi_artmap.report.reading import number, readings, telling
 
-    used = f"{len(table.columns)} column{'s' if len(table.columns) > 1 else ''}"
-    console.print(f"{name}: {len(table):,} rows, {used} used\n", style="bold")
-    for sentence in readings(model, None, None, ari):
+    profiles = _profiles(model)
+    return [
+        {
+            "cluster": i,
+            "rows": profiles.n[i],
+            "share": profiles.n[i] / profiles.n.sum(),
+            "features": [
+                {
+                    "name": table.columns[f],
+                    "mean": profiles.mean[i, f],
+                    "mean_elsewhere": profiles.rest_mean[i, f],
+                    "effect": profiles.effect[i, f],
+                }
+                for f in profiles.order[i]
+            ],
+        }
+        for i in range(model.n_clusters_)
+    ]
+
+
+def show(console: Console, found: Fitted, given: Input, kept: Kept) -> None:
+    """Print what was found, where it is kept, and what can be done with it."""
+    print_result(console, found, given.name)
+    print_clusters(console, found.model, found.table)
+    written = written_files(*kept)
+    if written:
+        console.print(f"\nWritten: {', '.join(written)}")
+    console.print()
+    for line in next_steps(given, found.table, kept):
+        console.print(line, style="dim", soft_wrap=True)
+
+
+def print_result(console: Console, found: Fitted, name: str) -> None:
+    """Print what was found, in sentences."""
+    from icvi_artmap.report.reading import readings
+
+    table, model = found.table, found.model
+    rows, used = counted(len(table), "row"), counted(len(table.columns), "column")
+    console.print(f"{name}: {rows}, {used} used\n", style="bold")
+    for sentence in readings(model, None, None, found.ari):
         console.print(sentence.text, style={"beware": "yellow", "good": "green"}.get(sentence.tone))
     index = model.fitted_.index
-    better = "greater" if index.direction > 0 else "smaller"
-    epochs = f"{model.n_iter_} epoch{'s' if model.n_iter_ > 1 else ''}"
     console.print(
-        f"{index.name} {arrow(index.direction)} {number(model.index_value_)} ({better} is better), "
-        f"{epochs}.\n"
+        f"{index.name} {arrow(index.direction)} {number(model.index_value_)} "
+        f"({better(index.direction)} is better), {counted(model.n_iter_, 'epoch')}.\n"
     )
+
+
+def print_clusters(console: Console, model: ICVIARTMAP, table: Table) -> None:
+    """Print the size of every cluster and what sets it apart."""
+    from icvi_artmap.cli.output import columns
+    from icvi_artmap.inspection.explanation import _profiles
+    from icvi_artmap.report.reading import telling
+
     profiles = _profiles(model)
     told = next(most for up_to, most in TOLD if model.n_clusters_ <= up_to)
     shown = columns("cluster", "rows", "share", ("left", "what sets it apart"))
     for i in range(model.n_clusters_):
         words = telling(profiles, i, list(table.columns)).rstrip(".").split("; ")[:told]
-        share = profiles.n[i] / profiles.n.sum()
-        part = f"{share:.0%}" if share >= 0.01 else "<1%"
-        shown.add_row(str(i), f"{profiles.n[i]:,}", part, "\n".join(words))
+        share = short_percent(profiles.n[i] / profiles.n.sum())
+        shown.add_row(str(i), f"{profiles.n[i]:,}", share, "\n".join(words))
     console.print(shown)
 
 
-def next_steps(
-    data: str,
-    table: Table,
-    id_column: str | None,
-    output: str | None,
-    model: str | None,
-    report: str | None,
-) -> list[str]:
+def next_steps(given: Input, table: Table, kept: Kept) -> list[str]:
     """What can be done with the result, as commands to type."""
     import shlex
 
     steps = []
-    if model is not None:
-        explain = ["explain", model, "DATA" if data == STANDARD_STREAM else data]
+    if kept.model is not None:
+        explain = ["explain", kept.model, "DATA" if given.data == STANDARD_STREAM else given.data]
         explain += ["--row", sample_names(table)[0]]
-        if id_column is not None:
-            explain += ["--id-column", id_column]
+        if given.id_column is not None:
+            explain += ["--id-column", given.id_column]
         steps += [
             "Clusters of new rows:      "
-            + shlex.join(["icvi-artmap", "predict", model, "NEW.csv"]),
+            + shlex.join(["icvi-artmap", "predict", kept.model, "NEW.csv"]),
             "Why a row is in a cluster: " + shlex.join(["icvi-artmap", *explain]),
         ]
-    keep = [
+    more = [
         text
         for path, text in (
-            (output, "-o clusters.csv (the cluster of every row)"),
-            (model, "--model clusters.icvi (for predict and explain)"),
-            (report, "--report clusters.html (pictures)"),
+            (kept.labels, "-o clusters.csv (the cluster of every row)"),
+            (kept.model, "--model clusters.icvi (for predict and explain)"),
+            (kept.report, "--report clusters.html (pictures)"),
         )
         if path is None
     ]
-    if keep:
-        steps.append(f"To keep more, add {', '.join(keep)}.")
+    if more:
+        steps.append(f"To keep more, add {', '.join(more)}.")
     return steps

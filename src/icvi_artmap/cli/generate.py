@@ -7,10 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from icvi_artmap.cli.common import JsonOption, QuietOption, SeedOption, Target, check_targets
+from icvi_artmap._support.wording import counted
+from icvi_artmap.cli.common import (
+    STANDARD_STREAM,
+    JsonOption,
+    QuietOption,
+    SeedOption,
+    Target,
+    check_targets,
+)
+from icvi_artmap.tables.formats import STREAM, suffixes_of, written_formats
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+#: Formats to write to that keep the names of the columns, and so tell which one is the label.
+TARGETS = [format for format in written_formats() if format.named]
 
 
 class Family(StrEnum):
@@ -18,41 +30,48 @@ class Family(StrEnum):
     ellipsoid = "ellipsoid"
 
 
+FamilyArgument = Annotated[
+    Family,
+    typer.Argument(
+        help="Gaussian clusters that keep apart, or long ellipsoids that meet near a centre.",
+        show_default=False,
+    ),
+]
+ClustersOption = Annotated[
+    int, typer.Option("-k", "--clusters", min=1, metavar="N", help="Clusters.")
+]
+FeaturesOption = Annotated[
+    int, typer.Option("-d", "--features", min=1, metavar="N", help="Columns.")
+]
+RowsOption = Annotated[
+    int | None,
+    typer.Option(
+        "-n",
+        "--rows",
+        min=1,
+        metavar="N",
+        help="Rows; by default drawn at random.",
+        show_default=False,
+    ),
+]
+OutputOption = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help=f"A table: {suffixes_of(TARGETS)}; - is {STREAM.name} on standard output.",
+    ),
+]
+
+
 def generate(
-    family: Annotated[
-        Family,
-        typer.Argument(
-            help="Gaussian clusters that keep apart, or long ellipsoids that meet near a centre.",
-            show_default=False,
-        ),
-    ],
-    clusters: Annotated[
-        int, typer.Option("-k", "--clusters", min=1, metavar="N", help="Clusters.")
-    ] = 10,
-    features: Annotated[
-        int, typer.Option("-d", "--features", min=1, metavar="N", help="Columns.")
-    ] = 2,
-    rows: Annotated[
-        int | None,
-        typer.Option(
-            "-n",
-            "--rows",
-            min=1,
-            metavar="N",
-            help="Rows; by default drawn at random.",
-            show_default=False,
-        ),
-    ] = None,
+    family: FamilyArgument,
+    clusters: ClustersOption = 10,
+    features: FeaturesOption = 2,
+    rows: RowsOption = None,
     seed: SeedOption = 0,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="A table: .csv, .tsv, .arff, .parquet, .npz; - is CSV on standard output.",
-        ),
-    ] = "-",
+    output: OutputOption = STANDARD_STREAM,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -82,10 +101,14 @@ def generate(
     }
 
     def show(console: Console) -> None:
-        console.print(f"{output}: {len(X):,} rows, {features} features, {clusters} clusters.")
+        size = ", ".join(
+            counted(n, noun)
+            for n, noun in ((len(X), "row"), (features, "feature"), (clusters, "cluster"))
+        )
+        console.print(f"{output}: {size}.")
         console.print(
             f"Next: icvi-artmap fit {output} --label-column label", style="dim", soft_wrap=True
         )
 
-    if output != "-":
+    if output != STANDARD_STREAM:
         out.result(facts, show)

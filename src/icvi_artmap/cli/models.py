@@ -1,4 +1,4 @@
-"""Models from files, and the data that fit them."""
+"""Reading models from files, and tables that have their columns."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from icvi_artmap.tables.reading import CONSTANT
 def load_model(path: str) -> tuple[Any, list[str] | None]:
     """A model of any class, and the names of its columns, if it knows them.
 
-    They are taken from the model: rows come as arrays, whose columns are in the order of the names
-    already, and scikit-learn would warn that arrays have no names.
+    The names are taken out of the model. Rows come as arrays whose columns are already in the order
+    of the names, and scikit-learn would warn that arrays have no names.
     """
     from icvi_artmap.persistence.save_load import load
 
@@ -29,7 +29,7 @@ def load_model(path: str) -> tuple[Any, list[str] | None]:
 def read_for(
     model: Any, names: list[str] | None, data: str, id_column: str | None, missing: Missing
 ) -> Table:
-    """The columns that the model knows, in its order."""
+    """A table with the columns that the model knows, in its order."""
     table = read_table(data, columns=names, id_column=id_column, missing=missing.value)
     if table.X.shape[1] != model.n_features_in_:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""What a command prints: results on standard output, notes and progress on standard error."""
+"""How a command prints: results on standard output, notes and progress on standard error."""
 
 from __future__ import annotations
 
@@ -10,24 +10,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from icvi_artmap._support.wording import duration
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
     from icvi_artmap._support.callbacks import Watch
 
-#: Characters in a line if nobody says how wide the terminal is.
+#: Characters in a line if the width of the terminal is not known.
 WIDTH = 100
 
 
 class Output:
-    """Where the things that a command has to say go.
+    """Sends what a command has to say to where it belongs.
 
     Parameters
     ----------
-    quiet : print nothing
-    as_json : print one JSON object on standard output and nothing else
-    data : the file that the data go to; "-" makes standard output theirs alone
+    quiet : bool
+        Whether nothing is printed.
+    as_json : bool
+        Whether one JSON object is printed on standard output, and nothing else.
+    data : str, optional
+        The file that the data go to; "-" keeps standard output for them.
     """
 
     def __init__(self, quiet: bool, as_json: bool = False, data: str | None = None) -> None:
@@ -36,20 +41,20 @@ class Output:
         self._quiet = quiet
         self._for_data = data == "-"
         if quiet:
-            os.environ["ICVI_ARTMAP_QUIET"] = "1"  # nor does the compiler say that it is at work
+            os.environ["ICVI_ARTMAP_QUIET"] = "1"  # silences the compiler, too
         if self._for_data and as_json:
             raise ValueError(
                 "--json and -o - both write to standard output. Give -o the name of a file."
             )
 
     def notes(self, notes: Sequence[str]) -> None:
-        """Remarks on the data and on what was done, to standard error."""
+        """Print remarks on the data and on what was done, to standard error."""
         if not self.silent:
             for note in notes:
                 print(f"note: {note}", file=sys.stderr)
 
     def result(self, facts: Mapping[str, Any], show: Callable[[Console], None]) -> None:
-        """The result: ``facts`` as JSON, or whatever ``show`` prints."""
+        """Print the result: ``facts`` as JSON, or else what ``show`` prints."""
         if self.as_json:
             import json
 
@@ -59,7 +64,7 @@ class Output:
 
     @contextmanager
     def progress(self, text: str, total: int | None = None) -> Iterator[Bar]:
-        """A bar with the time left, if standard error is a terminal."""
+        """Show a bar with the time left, if standard error is a terminal."""
         if self._quiet or sys.stderr is None or not sys.stderr.isatty():
             yield Bar()
             return
@@ -71,7 +76,7 @@ class Output:
 
             def render(self, task: Any) -> Text:
                 left = task.time_remaining
-                return Text("" if left is None else f"about {_duration(left)} left")
+                return Text("" if left is None else f"about {duration(left)} left")
 
         columns = (
             TextColumn("{task.description}", markup=False),
@@ -85,7 +90,7 @@ class Output:
 
 
 class Bar:
-    """A progress bar, or none."""
+    """A progress bar; without ``update`` there is none to be seen."""
 
     def __init__(self, update: Callable[..., None] | None = None) -> None:
         self._update = update
@@ -105,7 +110,7 @@ class Bar:
 
 
 def watch_fit(bar: Bar) -> Watch:
-    """Shows on the bar what a fit is doing."""
+    """A watch that shows on the bar what a fit is doing."""
     from icvi_artmap._support.callbacks import Watch
 
     class Shown(Watch):
@@ -149,11 +154,8 @@ def watch_fit(bar: Bar) -> Watch:
 
 @contextmanager
 def warnings_as_notes(notes: list[str]) -> Iterator[None]:
-    """What the library warns of, each once, as notes; what is meant for programmers is left out."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-            warnings.simplefilter("ignore", category)
+    """Add the library's warnings to the notes, each once."""
+    with recorded_warnings() as caught:
         yield
     for warning in caught:
         text = " ".join(str(warning.message).split())
@@ -161,8 +163,18 @@ def warnings_as_notes(notes: list[str]) -> Iterator[None]:
             notes.append(text)
 
 
+@contextmanager
+def recorded_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Keep warnings in a list, but drop those that are meant for programmers."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", category)
+        yield caught
+
+
 def console(to_stderr: bool = False) -> Console:
-    """A rich console that prints text as it is: names of columns may look like anything."""
+    """A rich console that prints text as it is: a name of a column may look like markup."""
     from rich.console import Console
 
     class Plain(Console):
@@ -193,25 +205,13 @@ def columns(*heads: str | tuple[str, str]) -> Table:
     return table
 
 
-def arrow(direction: int) -> str:
-    """↑: greater is better, ↓: smaller is better."""
-    return "↑" if direction > 0 else "↓"
-
-
-def _duration(seconds: float) -> str:
-    minutes, left = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {left} s" if minutes else f"{left} s"
-
-
 def seconds(began: float) -> float:
+    """The seconds since a reading of ``time.perf_counter``."""
     return time.perf_counter() - began
 
 
 def _plain(value: Any) -> Any:
-    """For JSON: arrays as lists, and null for what is no number."""
+    """A value as JSON can hold it: arrays become lists, and NaN and infinity null."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Mapping):

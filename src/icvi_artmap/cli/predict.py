@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from icvi_artmap._support.wording import counted, short_percent
 from icvi_artmap.cli.common import (
+    STANDARD_STREAM,
     DataArgument,
     IdColumnOption,
     JsonOption,
@@ -16,6 +18,7 @@ from icvi_artmap.cli.common import (
     Target,
     check_model_file,
     check_targets,
+    cluster_sizes,
     expected_columns,
     label_columns,
     name_of,
@@ -40,16 +43,14 @@ def predict(
     The columns are found by the names that the model knows. Without -o the clusters are printed as
     CSV.
     """
-    from icvi_artmap.cli.output import Output, columns
+    from icvi_artmap.cli.output import Output
 
     if output is None and not as_json:
-        output = "-"
+        output = STANDARD_STREAM
     out = Output(quiet, as_json, output)
     check_model_file(model)
     check_targets([Target("-o", output, None)], [model, data], expected_columns(id_column))
     with out.progress("reading") as bar:
-        import numpy as np
-
         from icvi_artmap.cli.models import load_model, read_for
         from icvi_artmap.tables import write_table
 
@@ -60,27 +61,29 @@ def predict(
     out.notes(table.notes)
     if output is not None:
         write_table(output, label_columns(table, id_column, labels))
-    present, counts = np.unique(labels, return_counts=True)
+    sizes = cluster_sizes(labels)
     facts = {
         "model": model,
         "data": data,
         "rows": len(table),
-        "clusters": [
-            {"cluster": cluster, "rows": count}
-            for cluster, count in zip(present.tolist(), counts.tolist(), strict=True)
-        ],
+        "clusters": sizes,
         "labels": labels,
         "row_names": sample_names(table),
         "notes": table.notes,
     }
+    if output != STANDARD_STREAM:
+        out.result(facts, lambda console: _show(console, sizes, name_of(data), output))
 
-    def show(console: Console) -> None:
-        console.print(f"{name_of(data)}: {len(table):,} rows\n", style="bold")
-        shown = columns("cluster", "rows", "share")
-        for cluster, count in zip(present, counts, strict=True):
-            shown.add_row(str(cluster), f"{count:,}", f"{count / len(table):.0%}")
-        console.print(shown)
-        console.print(f"\nWritten: {output}")
 
-    if output != "-":
-        out.result(facts, show)
+def _show(console: Console, sizes: list[dict[str, Any]], name: str, output: str | None) -> None:
+    """Print the sizes of the clusters, and where the labels are."""
+    from icvi_artmap.cli.output import columns
+
+    n_rows = sum(size["rows"] for size in sizes)
+    console.print(f"{name}: {counted(n_rows, 'row')}\n", style="bold")
+    shown = columns("cluster", "rows", "share")
+    for size in sizes:
+        share = short_percent(size["rows"] / n_rows)
+        shown.add_row(str(size["cluster"]), f"{size['rows']:,}", share)
+    console.print(shown)
+    console.print(f"\nWritten: {output}")

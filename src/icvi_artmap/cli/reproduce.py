@@ -43,23 +43,19 @@ def reproduce(
     from icvi_artmap.datasets import PAPER_SETS
     from icvi_artmap.reproduction import reproduction
 
-    def chosen(given: list[str] | None, known: tuple[str, ...], option: str) -> tuple[str, ...]:
-        for name in given or ():
-            if name not in known:
-                raise ValueError(f"{option} {name}: unknown. Known are {', '.join(known)}.")
-        return tuple(name for name in known if name in (given or ()))
-
-    everything = not table and not figure
     if jobs == 0 or jobs < -1:
         raise ValueError(f"--jobs {jobs}: give a number of processes, or -1 for all cores.")
     if not 0 <= seed < 2**32:
         raise ValueError(f"--seed {seed}: give a number from 0 to {2**32 - 1}.")
+    tables: tuple[str, ...] = reproduction.TABLES
+    figures: tuple[str, ...] = reproduction.FIGURES
+    if table or figure:
+        tables = _chosen(table, tables, "--table")
+        figures = _chosen(figure, figures, "--figure")
     request = reproduction.Request(
-        tables=reproduction.TABLES if everything else chosen(table, reproduction.TABLES, "--table"),
-        figures=reproduction.FIGURES
-        if everything
-        else chosen(figure, reproduction.FIGURES, "--figure"),
-        sets=chosen(sets, tuple(PAPER_SETS), "--sets"),
+        tables=tables,
+        figures=figures,
+        sets=_chosen(sets, tuple(PAPER_SETS), "--sets"),
         folder=data,
         output=output,
         quick=quick,
@@ -73,6 +69,14 @@ def reproduce(
         console.print(f"wrote {path}")
 
 
+def _chosen(given: list[str] | None, known: tuple[str, ...], option: str) -> tuple[str, ...]:
+    """The names that were given, in the order of those that are known."""
+    for name in given or ():
+        if name not in known:
+            raise ValueError(f"{option} {name}: unknown. Known are {', '.join(known)}.")
+    return tuple(name for name in known if name in (given or ()))
+
+
 def _console(quiet: bool) -> Any:
     from rich.console import Console
 
@@ -81,7 +85,7 @@ def _console(quiet: bool) -> Any:
 
 @contextmanager
 def _bar(console: Any, keys: list[tuple[str, str]]) -> Iterator[Any]:
-    """A progress bar on a terminal; nothing elsewhere."""
+    """Show a progress bar, if this is a terminal."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

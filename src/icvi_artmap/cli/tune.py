@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from icvi_artmap._support.wording import arrow, better, counted, fixed, number
 from icvi_artmap.cli.common import (
     MODEL_SUFFIXES,
-    STANDARD_STREAM,
     ColumnsOption,
     DataArgument,
     IdColumnOption,
     IndexName,
     IndexOption,
+    Input,
     JobsOption,
     JsonOption,
     LabelColumnOption,
@@ -34,18 +35,66 @@ from icvi_artmap.cli.common import (
     expected_columns,
     known_groups,
     label_columns,
-    name_of,
     parse_names,
     read_data,
+    written_files,
     wrong,
 )
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: So many of the best values are shown.
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+    from icvi_artmap.estimators.vigilance_search.results import SearchResults
+    from icvi_artmap.estimators.vigilance_search.search import ICVIARTMAPSearch
+    from icvi_artmap.tables import Table
+
+#: How many of the best values are shown.
 SHOWN = 10
 STORE_SUFFIXES = (".jsonl", ".store")
+
+
+StartsOption = Annotated[
+    int,
+    typer.Option(
+        min=1, metavar="N", help="Runs from different starts for every pair of vigilances."
+    ),
+]
+RhoAOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="VALUES",
+        help="Vigilances of the categories to try, as 0,0.4,0.8. Default: the paper's grid.",
+        show_default=False,
+    ),
+]
+RhoAbOption = Annotated[
+    str | None,
+    typer.Option(metavar="VALUES", help="The same for the map field.", show_default=False),
+]
+StoreOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Keep every run in this file (.jsonl), and go on from it if it is there.",
+        show_default=False,
+    ),
+]
+
+
+class Tuned(NamedTuple):
+    """A table, the best model of a search on it, and all runs of the search."""
+
+    table: Table
+    best: ICVIARTMAP
+    runs: list[dict[str, Any]]  # the best first
+    ari: float | None  # agreement of the best with the known groups
+    notes: list[str]
+
+    @property
+    def direction(self) -> int:
+        """+1 if greater values of the index are better, -1 if smaller ones are."""
+        return self.best.fitted_.index.direction
 
 
 def tune(
@@ -58,33 +107,11 @@ def tune(
     missing: MissingOption = Missing.refuse,
     seed: SeedOption = 0,
     refine: RefineOption = None,
-    starts: Annotated[
-        int,
-        typer.Option(
-            min=1, metavar="N", help="Runs from different starts for every pair of vigilances."
-        ),
-    ] = 1,
-    rho_a: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VALUES",
-            help="Vigilances of the categories to try, as 0,0.4,0.8. Default: the paper's grid.",
-            show_default=False,
-        ),
-    ] = None,
-    rho_ab: Annotated[
-        str | None,
-        typer.Option(metavar="VALUES", help="The same for the map field.", show_default=False),
-    ] = None,
+    starts: StartsOption = 1,
+    rho_a: RhoAOption = None,
+    rho_ab: RhoAbOption = None,
     jobs: JobsOption = 1,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keep every run in this file (.jsonl), and go on from it if it is there.",
-            show_default=False,
-        ),
-    ] = None,
+    store: StoreOption = None,
     output: LabelsOption = None,
     model: SaveOption = None,
     quiet: QuietOption = False,
@@ -94,115 +121,152 @@ def tune(
 
     The best run is printed; -o and --model keep it. No labels are used for the choice.
     """
-    from icvi_artmap.cli.output import Output, arrow, warnings_as_notes
-    from icvi_artmap.cli.output import columns as table_of
+    from icvi_artmap.cli.output import Output
 
     out = Output(quiet, as_json, output)
     check_jobs(jobs)
-    values_a, values_ab = _values("--rho-a", rho_a), _values("--rho-ab", rho_ab)
+    settings = {
+        "rho_a": _values("--rho-a", rho_a),
+        "rho_ab": _values("--rho-ab", rho_ab),
+        "n_starts": starts,
+        "n_jobs": jobs,
+        "store": store,
+        "random_state": seed,
+        "verbose": 0 if quiet else 1,
+    }
+    _check_kept(output, model, store, data, id_column)
+    given = Input(data, parse_names(columns), label_column, id_column, missing)
+    with out.progress("reading"):
+        table = read_data(given)
+        search = _search(clusters, index, refine, settings)
+    found = _tuned(table, search)
+    out.notes(found.notes)
+    _keep(found, model, output, id_column)
+    written = written_files(output, model, store)
+    facts = _facts(found, given, index.value, written)
+    out.result(facts, lambda console: _show(console, found, given.name, index.value, written))
+
+
+def _check_kept(
+    output: str | None, model: str | None, store: str | None, data: str, id_column: str | None
+) -> None:
+    """Refuse files that could not be written."""
     targets = [
         Target("-o", output, None),
         Target("--model", model, MODEL_SUFFIXES),
         Target("--store", store, STORE_SUFFIXES),
     ]
     check_targets(targets, [data], expected_columns(id_column))
-    from icvi_artmap.tables import write_table
 
-    with out.progress("reading"):
-        table = read_data(data, parse_names(columns), label_column, id_column, missing)
-        groups = known_groups(table)
 
-        import numpy as np
+def _search(
+    clusters: int, index: IndexName, refine: bool | None, settings: dict[str, Any]
+) -> ICVIARTMAPSearch:
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+    from icvi_artmap.estimators.vigilance_search.search import ICVIARTMAPSearch
 
-        from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-        from icvi_artmap.estimators.vigilance_search.search import ICVIARTMAPSearch
-        from icvi_artmap.persistence.save_load import save
-        from icvi_artmap.report.reading import number
+    model = ICVIARTMAP(clusters, index=index.value, refine="auto" if refine is None else refine)
+    return ICVIARTMAPSearch(model, **settings)
 
-    search = ICVIARTMAPSearch(
-        ICVIARTMAP(clusters, index=index.value, refine="auto" if refine is None else refine),
-        rho_a=values_a,
-        rho_ab=values_ab,
-        n_starts=starts,
-        n_jobs=jobs,
-        store=store,
-        random_state=seed,
-        verbose=0 if quiet else 1,
-    )
+
+def _tuned(table: Table, search: ICVIARTMAPSearch) -> Tuned:
+    """Search, and put the runs in order."""
+    import numpy as np
+
+    from icvi_artmap.cli.output import warnings_as_notes
+
+    groups = known_groups(table)
     notes = list(table.notes)
     with warnings_as_notes(notes):
         search.fit(table.X)
-    best, results = search.best_estimator_, search.results_
+    best = search.best_estimator_
     best.feature_names_in_ = np.array(table.columns, dtype=object)
-    out.notes(notes)
-    if model is not None:
-        save(best, model)
-    if output is not None:
-        write_table(output, label_columns(table, id_column, best.labels_))
-    ari = agreement(groups, best.labels_)
     direction = best.fitted_.index.direction
-    order = np.argsort(-direction * results.index_value, kind="stable")
-    runs = [
-        {
-            "rho_a": results.rho_a[i],
-            "rho_ab": results.rho_ab[i],
-            "start": results.start[i],
-            "index_value": results.index_value[i],
-            "n_clusters": results.n_clusters_found[i],
-            "categories": results.n_categories[i],
-            "seconds": results.seconds[i],
-        }
-        for i in order
-    ]
-    written = [path for path in (output, model, store) if path not in (None, STANDARD_STREAM)]
-    facts: dict[str, Any] = {
-        "data": data,
-        "rows": len(table),
-        "columns": table.columns,
-        "index": index.value,
-        "better": "greater" if direction > 0 else "smaller",
-        "best": runs[0],
-        "runs": runs,
-        "labels": best.labels_,
-        "written": written,
-        "notes": notes,
+    order = np.argsort(-direction * search.results_.index_value, kind="stable")
+    runs = [_run(search.results_, int(i)) for i in order]
+    return Tuned(table, best, runs, agreement(groups, best.labels_), notes)
+
+
+def _run(results: SearchResults, i: int) -> dict[str, Any]:
+    """One run of the search as JSON has it."""
+    return {
+        "rho_a": results.rho_a[i],
+        "rho_ab": results.rho_ab[i],
+        "start": results.start[i],
+        "index_value": results.index_value[i],
+        "n_clusters": results.n_clusters_found[i],
+        "categories": results.n_categories[i],
+        "seconds": results.seconds[i],
     }
-    if ari is not None:
-        facts["ari"] = ari
 
-    def show(console: Console) -> None:
-        found = runs[0]
-        console.print(f"{name_of(data)}: {len(table):,} rows, {len(results)} runs\n", style="bold")
-        console.print(
-            f"Best: rho_a = {found['rho_a']:g}, rho_ab = {found['rho_ab']:g}, with "
-            f"{index.value} {arrow(direction)} {number(found['index_value'])} and "
-            f"{found['n_clusters']} clusters."
+
+def _keep(found: Tuned, model: str | None, output: str | None, id_column: str | None) -> None:
+    """Write the best model and its labels, if they are asked for."""
+    from icvi_artmap.persistence.save_load import save
+    from icvi_artmap.tables import write_table
+
+    if model is not None:
+        save(found.best, model)
+    if output is not None:
+        write_table(output, label_columns(found.table, id_column, found.best.labels_))
+
+
+def _facts(found: Tuned, given: Input, index: str, written: list[str]) -> dict[str, Any]:
+    """A search as JSON has it."""
+    facts: dict[str, Any] = {
+        "data": given.data,
+        "rows": len(found.table),
+        "columns": found.table.columns,
+        "index": index,
+        "better": better(found.direction),
+        "best": found.runs[0],
+        "runs": found.runs,
+        "labels": found.best.labels_,
+        "written": written,
+        "notes": found.notes,
+    }
+    if found.ari is not None:
+        facts["ari"] = found.ari
+    return facts
+
+
+def _show(console: Console, found: Tuned, name: str, index: str, written: list[str]) -> None:
+    """Print the best run and a table of the best values."""
+    best, head = found.runs[0], f"{index} {arrow(found.direction)}"
+    rows, runs = counted(len(found.table), "row"), counted(len(found.runs), "run")
+    console.print(f"{name}: {rows}, {runs}\n", style="bold")
+    console.print(
+        f"Best: rho_a = {best['rho_a']:g}, rho_ab = {best['rho_ab']:g}, with {head} "
+        f"{number(best['index_value'])} and {counted(best['n_clusters'], 'cluster')}."
+    )
+    if found.ari is not None:
+        console.print(f"Agreement with the known groups (ARI ↑): {fixed(found.ari, 3)}.")
+    console.print()
+    _show_values(console, found.runs, head)
+    if written:
+        console.print(f"\nWritten: {', '.join(written)}")
+
+
+def _show_values(console: Console, runs: list[dict[str, Any]], head: str) -> None:
+    """Print a line for each of the best values: many vigilances give the same partition."""
+    from icvi_artmap.cli.output import columns
+
+    shown = columns(head, "runs", "rho_a", "rho_ab", "clusters", "categories")
+    values = itertools.groupby(runs, key=lambda run: f"{run['index_value']:.9g}")
+    for _, same in itertools.islice(values, SHOWN):
+        group = list(same)
+        shown.add_row(
+            number(group[0]["index_value"]),
+            str(len(group)),
+            *(
+                _range([run[name] for run in group])
+                for name in ("rho_a", "rho_ab", "n_clusters", "categories")
+            ),
         )
-        if ari is not None:
-            console.print(f"Agreement with the known groups (ARI ↑): {ari:.3f}.")
-        console.print()
-        head = f"{index.value} {arrow(direction)}"
-        shown = table_of(head, "runs", "rho_a", "rho_ab", "clusters", "categories")
-        # Many vigilances give the same partition: one line for each value.
-        values = itertools.groupby(runs, key=lambda run: f"{run['index_value']:.9g}")
-        for _, same in itertools.islice(values, SHOWN):
-            group = list(same)
-            shown.add_row(
-                number(group[0]["index_value"]),
-                str(len(group)),
-                *(
-                    _range([run[name] for run in group])
-                    for name in ("rho_a", "rho_ab", "n_clusters", "categories")
-                ),
-            )
-        console.print(shown)
-        left = sum(1 for _ in values)
-        if left:
-            console.print(f"... and {left} more values, none better.")
-        if written:
-            console.print(f"\nWritten: {', '.join(map(str, written))}")
-
-    out.result(facts, show)
+    console.print(shown)
+    left = sum(1 for _ in values)
+    if left:
+        console.print(f"... and {left} more values, none better.")
 
 
 def _range(values: list[float]) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import chain
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.tables.content import BOOLEAN, Content, Kind, Request, counted, gather
+from icvi_artmap._support.wording import counted
+from icvi_artmap.tables.content import BOOLEAN, Content, Kind, Request, gather
 from icvi_artmap.tables.source import Source
-from icvi_artmap.tables.text import open_text
+from icvi_artmap.tables.text import open_text, text_file
 
 NUMERIC = ("numeric", "real", "integer")
 
@@ -21,6 +22,7 @@ _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNOREC
 _CELL = re.compile(rf"\s*({_QUOTED}|[^,'\"]*?)\s*(,|$)")
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
+_PLAIN_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 
 
 class Attribute(NamedTuple):
@@ -53,14 +55,44 @@ def read_arff(source: Source, request: Request) -> Content:
                     f"its value in row {stray.row + 1} is {stray.cell!r}."
                 )
         elif content.kinds[j] == Kind.NUMBER and choice.features is None:
-            # Values that are declared as names are names, though they be digits.
+            # Values that are declared as names stay names even if they are digits.
             content.kinds[j] = attribute.kind
     return content
 
 
-def arff_names(source: Source) -> list[str]:
+def arff_names(source: Source, request: Request) -> list[str]:
+    """Read the names of the attributes only."""
     with open_text(source) as file:
         return [attribute.name for attribute in _read_header(file, source)[0]]
+
+
+def write_arff(file: IO[bytes], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a dense ARFF file."""
+    with text_file(file) as text:
+        text.write("@relation table\n\n")
+        columns = []
+        for name, array in arrays.items():
+            kind = array.dtype.kind
+            declared = {"b": "{False,True}", "U": "string"}.get(kind, "numeric")
+            text.write(f"@attribute {_written_name(name)} {declared}\n")
+            if kind == "U":
+                columns.append([_quoted(cell) for cell in array.tolist()])
+            elif kind == "f":
+                columns.append(["?" if cell != cell else repr(cell) for cell in array.tolist()])
+            else:
+                columns.append([str(cell) for cell in array.tolist()])
+        text.write("\n@data\n")
+        text.writelines(",".join(row) + "\n" for row in zip(*columns, strict=True))
+
+
+def _written_name(name: str) -> str:
+    return name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    for plain, escaped in (("\\", r"\\"), ("'", r"\'"), ("\n", r"\n"), ("\r", r"\r")):
+        text = text.replace(plain, escaped)
+    return f"'{text}'"
 
 
 def _read_header(file: IO[str], source: Source) -> tuple[list[Attribute], int]:

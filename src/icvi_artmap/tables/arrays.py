@@ -6,7 +6,8 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,48 +17,85 @@ from icvi_artmap.tables.source import Source
 from icvi_artmap.tables.text import name_columns
 
 
-def read_array(source: Source, request: Request) -> Content:
-    """Read a NPY or NPZ file."""
-    if source.suffix == ".npy":
-        with _refusals(source), source.open() as file:
-            return _matrix(np.lib.format.read_array(file, allow_pickle=False), source, request)
-    with _refusals(source), source.open() as file:
-        if not zipfile.is_zipfile(file):
-            raise zipfile.BadZipFile
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as archive:
-            return _archive(archive, source, request)
+def read_npy(source: Source, request: Request) -> Content:
+    """Read a matrix from a NPY file."""
+    return _matrix(_array(source), source, request)
 
 
-def read_vector(source: Source) -> NDArray[Any] | None:
-    """The 1-D array of a NPY file, or the labels y beside a matrix X; None if it is not so."""
-    if source.suffix == ".npy":
-        with _refusals(source), source.open() as file:
-            array = np.lib.format.read_array(file, allow_pickle=False)
-        return array if array.ndim == 1 and array.dtype.kind in "biufU" else None
-    with _refusals(source), source.open() as file:
-        if not zipfile.is_zipfile(file):
-            raise zipfile.BadZipFile
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as archive:
-            matrix = "X" in archive.files and archive["X"].ndim == 2
-            labels = archive["y"] if matrix and "y" in archive.files else None
+def npy_vector(source: Source) -> NDArray[Any] | None:
+    """The 1-D array of a NPY file; None if the array has another shape or type."""
+    array = _array(source)
+    return array if array.ndim == 1 and array.dtype.kind in "biufU" else None
+
+
+def read_npz(source: Source, request: Request) -> Content:
+    """Read a matrix with its labels, or columns, from a NPZ file."""
+    with _opened_archive(source) as archive:
+        return _archive(archive, source, request)
+
+
+def npz_vector(source: Source) -> NDArray[Any] | None:
+    """The labels y beside a matrix X; None if the file does not hold both."""
+    with _opened_archive(source) as archive:
+        matrix = "X" in archive.files and archive["X"].ndim == 2
+        labels = archive["y"] if matrix and "y" in archive.files else None
     return labels if labels is not None and labels.ndim == 1 else None
+
+
+def refuse_text(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    """Refuse columns of text, which a NPY file cannot hold beside numbers."""
+    text = [name for name, array in arrays.items() if array.dtype.kind == "U"]
+    if text:
+        raise ValueError(
+            f"{str(path)!r}: a NPY file holds numbers only, but column {text[0]!r} is text. Choose "
+            "another suffix, for example .npz."
+        )
+
+
+def write_npy(file: IO[bytes], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a matrix; the names of the columns are lost."""
+    np.save(file, np.column_stack(list(arrays.values())))
+
+
+def write_npz(file: IO[bytes], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write an array for every column."""
+    # np.savez takes names as keywords and so cannot write a column called "file".
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def _array(source: Source) -> NDArray[Any]:
+    with _refusals(source), source.open() as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
+
+
+@contextmanager
+def _opened_archive(source: Source) -> Iterator[Any]:
+    with _refusals(source), source.open() as file:
+        if not zipfile.is_zipfile(file):
+            raise zipfile.BadZipFile
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as archive:
+            yield archive
 
 
 @contextmanager
 def _refusals(source: Source) -> Iterator[None]:
+    """Say in a sentence why NumPy refuses a file."""
+    damaged = f"{source.name} is damaged, or no {source.format.suffixes[0]} file."
     try:
         yield
     except (zipfile.BadZipFile, EOFError) as error:
-        raise ValueError(f"{source.name} is damaged, or no {source.suffix} file.") from error
+        raise ValueError(damaged) from error
     except ValueError as error:
         if "allow_pickle" in str(error) or "Object arrays" in str(error):
             raise ValueError(
                 f"{source.name} holds Python objects, which are not read. Save arrays of numbers."
             ) from error
         if "magic string" in str(error) or "EOF" in str(error) or "header" in str(error):
-            raise ValueError(f"{source.name} is damaged, or no {source.suffix} file.") from error
+            raise ValueError(damaged) from error
         raise
 
 

@@ -1,4 +1,4 @@
-"""What the readers of all formats make: named columns of numbers, with what is known of each."""
+"""What every reader returns: named columns of numbers, and what is known about each."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.wording import quoted
+
 #: Cells without a value, in small letters.
 MISSING = frozenset(
     ["", "?", "-", ".", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "nat", "none", "null", "nil"]
@@ -25,7 +27,7 @@ DATE = re.compile(
     r"|\d{1,2}[./-]\d{1,2}[./-]\d{4}( \d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?"
 )
 
-#: Cells held as text at a time.
+#: The number of cells that are held as text at a time.
 BLOCK_CELLS = 200_000
 
 
@@ -43,26 +45,27 @@ class Kind(IntEnum):
 class Choice:
     """Positions of the columns that were asked for."""
 
-    features: list[int] | None  # None: whatever is usable
+    features: list[int] | None  # None: all that are usable
     label: int | None
     ident: int | None
 
     @property
     def as_given(self) -> set[int]:
-        """Columns whose cells are wanted as they stand in the input."""
+        """Columns whose cells are kept as they stand in the input."""
         return {position for position in (self.label, self.ident) if position is not None}
 
 
 @dataclass(frozen=True)
 class Request:
-    """The columns that were asked for, by name."""
+    """What the caller asked for: columns by name, and how text is to be split."""
 
     columns: Sequence[str] | None = None
     label_column: str | None = None
     id_column: str | None = None
+    delimiter: str | None = None  # what separates the cells of text; None: to be found out
 
     def among(self, names: Sequence[str], source: str) -> Choice:
-        """Find the columns; names must be there, and be distinct."""
+        """Find the columns; every name must exist, and exist once."""
         repeated = [name for name, times in Counter(names).items() if times > 1]
         if repeated:
             raise ValueError(
@@ -106,27 +109,17 @@ class Request:
 
 def unknown_column(name: str, role: str, names: Sequence[str], source: str) -> ValueError:
     near = difflib.get_close_matches(name, names, n=1)
-    if not near:  # the same but for capitals is nearer than any distance of letters tells
+    if not near:  # a name may differ in nothing but capitals
         near = [other for other in names if other.lower() == name.lower()]
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return ValueError(f"{source} has no column {name!r} ({role}).{hint} It has: {listed(names)}.")
-
-
-def counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-def listed(names: Sequence[str], most: int = 8) -> str:
-    """Names for a message; of many the first ones."""
-    text = ", ".join(map(repr, names[:most]))
-    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+    return ValueError(f"{source} has no column {name!r} ({role}).{hint} It has: {quoted(names)}.")
 
 
 class Strays(NamedTuple):
-    """The cells of a column that hold something else than numbers."""
+    """Counts the cells of a column that do not hold numbers, and keeps the first."""
 
     strays: int
-    numbers: int  # how many cells do hold numbers
+    numbers: int  # the number of cells that hold numbers
     row: int  # of the first stray, and what it holds
     cell: str
 
@@ -139,17 +132,17 @@ class Content:
     choice: Choice
     values: NDArray[np.float64]  # (n, d), for columns of numbers or truth values; NaN: missing
     kinds: list[Kind]  # MISSING: the column has no value at all
-    strays: dict[int, Strays] = field(default_factory=dict)  # of text, where they are known
-    #: Cells as they stand in the input, of the columns that are wanted so.
+    strays: dict[int, Strays] = field(default_factory=dict)  # of columns of text, if known
+    #: For columns that are kept as they stand in the input, their cells.
     as_given: dict[int, Any] = field(default_factory=dict)
-    labels: NDArray[Any] | None = None  # labels that are no column
+    labels: NDArray[Any] | None = None  # labels that stand apart from the columns
     notes: list[str] = field(default_factory=list)
     #: Whether columns come from a table, where they can be row numbers, or from a matrix.
     tabular: bool = True
 
 
 def read_number(cell: str, decimal: str = ".") -> float | None:
-    """The number in a cell, None if it holds none; "nan" is none."""
+    """The number in a cell, or None if there is none; "nan" does not count as a number."""
     if decimal != ".":
         if "." in cell:
             return None
@@ -175,7 +168,7 @@ def read_cell(cell: str, decimal: str) -> tuple[Kind, float]:
 
 
 class Gathered:
-    """Columns of cells, gathered block by block, so that not all text is in memory at once."""
+    """Gathers columns of cells block by block, to keep little text in memory."""
 
     def __init__(self, names: list[str], choice: Choice, decimal: str = ".") -> None:
         self.names = names
@@ -236,7 +229,7 @@ class Gathered:
 
 
 def kind_of(counts: NDArray[np.int64]) -> Kind:
-    """The kind of a column with so many cells of each kind."""
+    """The kind of a column, by its number of cells of each kind."""
     present = {kind for kind in Kind if counts[kind] and kind != Kind.MISSING}
     if not present:
         return Kind.MISSING

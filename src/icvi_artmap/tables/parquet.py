@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,20 +11,11 @@ from icvi_artmap.tables.content import Content, Kind, Request
 from icvi_artmap.tables.source import Source
 
 
-def import_pyarrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError(
-            "Parquet needs pyarrow: pip install 'icvi-artmap[tables]', or use CSV."
-        ) from error
-    return pyarrow
-
-
 def read_parquet(source: Source, request: Request) -> Content:
     """Read a Parquet file; nested columns are left out as text is."""
-    pyarrow = import_pyarrow()
+    import pyarrow
+    import pyarrow.parquet
+
     with source.open() as file:
         try:
             parquet = pyarrow.parquet.ParquetFile(file)
@@ -45,9 +36,20 @@ def read_parquet(source: Source, request: Request) -> Content:
     return Content(names, choice, values, kinds, as_given=as_given)
 
 
-def parquet_names(source: Source) -> list[str]:
+def parquet_names(source: Source, request: Request) -> list[str]:
+    """Read the names of the columns only."""
+    import pyarrow.parquet
+
     with source.open() as file:
-        return list(import_pyarrow().parquet.read_schema(file).names)
+        return list(pyarrow.parquet.read_schema(file).names)
+
+
+def write_parquet(file: IO[bytes], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a Parquet file."""
+    import pyarrow
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.table(arrays), file)
 
 
 def _kind(types: Any, given: Any) -> Kind:

@@ -10,19 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.tables.content import (
-    MISSING,
-    Content,
-    Kind,
-    Request,
-    counted,
-    listed,
-    read_number,
-)
-from icvi_artmap.tables.source import ARFF, ROWS_OF_TEXT, Source, find_source
+from icvi_artmap._support.wording import counted, plural, quoted
+from icvi_artmap.tables.content import MISSING, Content, Kind, Request, read_number
+from icvi_artmap.tables.source import Source, find_source
 
-#: A column in which at least this share of the values are numbers is no column of text: that the
-#: others are not is an error in the table.
+#: If at least this share of a column's values are numbers, the others are errors in the table, and
+#: the column is not taken for text.
 MOSTLY_NUMBERS = 0.9
 
 #: A column that counts up by one in this many rows or more is taken for row numbers.
@@ -147,9 +140,9 @@ def read_table(
     if missing not in ("refuse", "drop", "mean"):
         raise ValueError(f'missing must be "refuse", "drop" or "mean", got {missing!r}.')
     wanted = [columns] if isinstance(columns, str) else columns
-    request = Request(None if wanted is None else list(wanted), label_column, id_column)
+    request = Request(None if wanted is None else list(wanted), label_column, id_column, delimiter)
     found = find_source(source)
-    return _table(_content(found, request, delimiter), found, missing)
+    return _table(found.format.read(found, request), found, missing)
 
 
 def column_names(source: str | os.PathLike[str], *, delimiter: str | None = None) -> list[str]:
@@ -176,7 +169,8 @@ def column_names(source: str | os.PathLike[str], *, delimiter: str | None = None
     >>> column_names(path)
     ['width', 'length']
     """
-    return _names(find_source(source), delimiter)
+    found = find_source(source)
+    return found.format.column_names(found, Request(delimiter=delimiter))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,17 +198,17 @@ def read_labels(
     label_columns: Sequence[str] = ("cluster", "label", "labels"),
     name_columns: Sequence[str] = ("row",),
 ) -> Labels:
-    """Read a column of labels, and the column that says of which samples they are.
+    """Read a column of labels, and the column that says which samples they belong to.
 
     Parameters
     ----------
     source : str or path
         A table as for `read_table`, or a NPY file with a 1-D array.
     label_columns : sequence of str
-        Names of the column of labels; the first that is there is it. If none is, and there is only
-        one column but for that of names, that is taken.
+        Names that the column of labels may have; the first that is found is used. If none is found
+        and there is only one column besides that of names, that one is used.
     name_columns : sequence of str
-        The same for the column that names the samples; there need not be one.
+        Names that the column of names may have; the file need not have such a column.
 
     Returns
     -------
@@ -232,13 +226,10 @@ def read_labels(
     (['b', 'a'], ['1', '2'])
     """
     found = find_source(source)
-    if found.suffix in (".npy", ".npz"):
-        from icvi_artmap.tables.arrays import read_vector
-
-        vector = read_vector(found)
-        if vector is not None:
-            return Labels(_complete(vector, found), None)
-    columns = _names(found, None)
+    vector = found.format.read_vector(found)
+    if vector is not None:
+        return Labels(_complete(vector, found), None)
+    columns = found.format.column_names(found, Request())
     names = next((name for name in name_columns if name in columns), None)
     rest = [name for name in columns if name != names]
     label = next((name for name in label_columns if name in rest), None)
@@ -247,9 +238,9 @@ def read_labels(
     if label is None:
         raise ValueError(
             f"{found.name} has no column {label_columns[0]!r}, nor is there only one column that "
-            f"could hold the labels. It has: {listed(columns)}."
+            f"could hold the labels. It has: {quoted(columns)}."
         )
-    content = _content(found, Request(None, label, names), None)
+    content = found.format.read(found, Request(None, label, names))
     if not len(content.values):
         raise ValueError(f"{found.name} has no rows.")
     choice = content.choice
@@ -277,40 +268,6 @@ def _complete(labels: NDArray[Any], source: Source) -> NDArray[Any]:
             f"{absent[0] + 1}. Give every row a label."
         )
     return labels
-
-
-def _names(found: Source, delimiter: str | None) -> list[str]:
-    if found.suffix == ARFF:
-        from icvi_artmap.tables.arff import arff_names
-
-        return arff_names(found)
-    if found.suffix == ".parquet":
-        from icvi_artmap.tables.parquet import parquet_names
-
-        return parquet_names(found)
-    if found.suffix in ROWS_OF_TEXT:
-        from icvi_artmap.tables.text import find_form
-
-        return find_form(found, delimiter).names
-    return _content(found, Request(), None).names
-
-
-def _content(source: Source, request: Request, delimiter: str | None) -> Content:
-    if source.suffix == ARFF:
-        from icvi_artmap.tables.arff import read_arff
-
-        return read_arff(source, request)
-    if source.suffix == ".parquet":
-        from icvi_artmap.tables.parquet import read_parquet
-
-        return read_parquet(source, request)
-    if source.suffix in (".npy", ".npz"):
-        from icvi_artmap.tables.arrays import read_array
-
-        return read_array(source, request)
-    from icvi_artmap.tables.text import read_rows
-
-    return read_rows(source, request, delimiter)
 
 
 def _table(content: Content, source: Source, missing: str) -> Table:
@@ -393,7 +350,7 @@ def _usable(content: Content, source: Source, notes: list[str]) -> list[int]:
 
 
 def _kind(content: Content, j: int) -> Kind:
-    """The kind of a column; formats that know types have columns of numbers without a number."""
+    """The kind of a column; one that is declared as numeric may have no number at all."""
     values, kind = content.values[:, j], content.kinds[j]
     if kind == Kind.NUMBER and np.isnan(values[0]) and np.isnan(values).all():
         return Kind.MISSING
@@ -401,7 +358,7 @@ def _kind(content: Content, j: int) -> Kind:
 
 
 def _columns_of(names: list[str]) -> str:
-    return f"{'column' if len(names) == 1 else 'columns'} {listed(names)}"
+    return f"{plural(len(names), 'column')} {quoted(names)}"
 
 
 def _is_identifier(name: str, values: NDArray[np.float64]) -> bool:
@@ -449,7 +406,7 @@ def _check_asked_for(content: Content, j: int, source: Source) -> None:
 
 
 def _first(cells: NDArray[np.bool_], names: list[str]) -> str:
-    """Where the cells are: columns, and the first row."""
+    """Where the marked cells are: their columns, and the first row."""
     columns = [names[j] for j in np.flatnonzero(cells.any(axis=0))]
     return f"{_columns_of(columns)}; first in row {int(np.argmax(cells.any(axis=1))) + 1}"
 
@@ -507,7 +464,7 @@ def _without_missing(
 def _remark_labels(
     X: NDArray[np.float64], names: list[str], label: int | None, notes: list[str]
 ) -> None:
-    """A column of known groups among the data gives the clusters away."""
+    """Note columns that look like known groups, which would give the clusters away."""
     if label is not None:
         return
     for name, values in zip(names, X.T, strict=True):
@@ -525,7 +482,7 @@ def _is_constant(column: NDArray[np.float64]) -> bool:
 
 
 def _labels(cells: Any) -> NDArray[Any]:
-    """Labels as numbers if all are written as numbers."""
+    """Labels, as numbers if all of them are written as numbers."""
     if isinstance(cells, np.ndarray):
         return cells
     try:

@@ -13,34 +13,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-STANDARD_INPUT = "-"
+from icvi_artmap.tables.formats import FORMATS, STREAM, Format, find_format, unknown_suffix
 
-#: Suffixes of text in rows and columns; these, and ARFF, may be followed by .gz.
-ROWS_OF_TEXT = (".csv", ".tsv", ".txt", ".dat", ".data")
-ARFF = ".arff"
-SUFFIXES = (*ROWS_OF_TEXT, ARFF, ".parquet", ".npy", ".npz")
+STANDARD_INPUT = "-"
 
 
 @dataclass(frozen=True)
 class Source:
-    """Something that can be opened more than once."""
+    """A table in a file or in memory, which can be opened more than once."""
 
     name: str  # as messages call it
-    suffix: str  # of the format: without .gz
+    format: Format
     path: Path | None
-    compressed: bool = False
-    content: bytes = b""  # if there is no path: standard input and pipes can be read only once
+    packed: bool = False  # by gzip
+    content: bytes = b""  # used without a path: standard input and pipes can be read only once
 
     def open(self) -> IO[bytes]:
         if self.path is None:
             return io.BytesIO(self.content)
-        if self.compressed:
+        if self.packed:
             return cast(IO[bytes], gzip.open(self.path))
         return open(self.path, "rb")
 
     @contextmanager
     def whole(self) -> Iterator[IO[bytes]]:
-        """The same, with a damaged gzip file said to be one."""
+        """Open the source, and refuse a damaged gzip file with a message."""
         try:
             with self.open() as file:
                 yield file
@@ -50,38 +47,26 @@ class Source:
             ) from error
 
 
-def split_suffix(path: Path) -> tuple[str, bool]:
-    """The suffix that says the format, and whether .gz follows it."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    compressed = suffixes[-1:] == [".gz"]
-    if compressed:
-        suffixes.pop()
-    return (suffixes[-1] if suffixes else ""), compressed
-
-
 def find_source(source: str | os.PathLike[str]) -> Source:
-    """Look for a file without reading it; read standard input and pipes."""
+    """Find a file without reading it, or read standard input or a pipe."""
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(
             f"source must be a path, or '-' for standard input, got {type(source).__name__}. "
             "Arrays and data frames need not be read: pass them to the estimator."
         )
     if source == STANDARD_INPUT:
-        return Source("Standard input", ".csv", None, content=sys.stdin.buffer.read())
+        return Source("Standard input", STREAM, None, content=sys.stdin.buffer.read())
     path = Path(source)
     name = repr(str(path))
     if path.is_dir():
         raise IsADirectoryError(f"{name} is a folder; a file is wanted.")
     if not path.exists():
         raise FileNotFoundError(f"There is no file {name}.")
-    suffix, compressed = split_suffix(path)
+    format, packed = find_format(path)
     if not path.is_file():
-        return Source(name, suffix or ".csv", None, content=path.read_bytes())
-    text = suffix in (*ROWS_OF_TEXT, ARFF)
-    if suffix not in SUFFIXES or (compressed and not text):
+        return Source(name, format or STREAM, None, content=path.read_bytes())
+    if format is None or (packed and not format.packed):
         raise ValueError(
-            f"{name} has no suffix of a known format. Known: {', '.join(SUFFIXES)}, and "
-            f"{', '.join((*ROWS_OF_TEXT, ARFF))} followed by .gz. Tables of other programs can be "
-            "saved as CSV there."
+            f"{unknown_suffix(name, FORMATS)} Tables of other programs can be saved as CSV there."
         )
-    return Source(name, suffix, path, compressed)
+    return Source(name, format, path, packed)

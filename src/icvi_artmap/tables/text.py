@@ -1,4 +1,4 @@
-"""Rows of text: CSV and its kin. Delimiter, decimal mark and header are found out.
+"""CSV, TSV and other rows of text. Delimiter, decimal mark and header are found out.
 
 A table of nothing but numbers is read by NumPy's parser. Any other goes through the csv module,
 cell by cell; what both can read they read alike.
@@ -10,32 +10,26 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import IO
+from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.tables.content import (
-    MISSING,
-    Content,
-    Kind,
-    Request,
-    counted,
-    gather,
-    read_number,
-)
+from icvi_artmap._support.wording import counted
+from icvi_artmap.tables.content import MISSING, Content, Kind, Request, gather, read_number
 from icvi_artmap.tables.source import Source
 
+TAB = "\t"
 #: Delimiters to try; of equally good ones the first. A blank stands for any white space.
-DELIMITERS = ("\t", ";", "|", ",", " ")
-DELIMITER_NAMES = {"\\t": "\t", "tab": "\t", "whitespace": " "}
+DELIMITERS = (TAB, ";", "|", ",", " ")
+DELIMITER_NAMES = {"\\t": TAB, "tab": TAB, "whitespace": " "}
 
 #: Lines from which the form of a table is found out, and how long they may be together.
 SAMPLE_LINES = 200
 SAMPLE_SIZE = 2**20
-#: A line longer than this is taken for something else than a row: 16 MiB.
+#: A longer line (16 MiB) is not taken for a row.
 LONGEST_LINE = 2**24
 
 #: Files that are not text, by their first bytes, and the suffix they should have.
@@ -47,7 +41,7 @@ SIGNATURES = {
     b"\xd0\xcf\x11\xe0": ("an Excel", ".csv after saving it as CSV"),
 }
 
-#: From so many columns on, a first line 0, 1, 2, ... is taken for names even if all is integer.
+#: With at least this many columns a first line 0, 1, 2, ... holds names, even above integers.
 COUNTED_NAMES = 4
 
 
@@ -63,9 +57,9 @@ class Form:
     notes: list[str]
 
 
-def read_rows(source: Source, request: Request, delimiter: str | None) -> Content:
-    """Read a table of text."""
-    form = find_form(source, delimiter)
+def read_csv(source: Source, request: Request) -> Content:
+    """Read rows with any delimiter."""
+    form = find_form(source, request.delimiter)
     choice = request.among(form.names, source.name)
     if not choice.as_given:
         values = _numbers_only(source, form)
@@ -78,9 +72,61 @@ def read_rows(source: Source, request: Request, delimiter: str | None) -> Conten
     return content
 
 
+def read_tsv(source: Source, request: Request) -> Content:
+    """Read rows with a tab between cells, unless another delimiter is asked for."""
+    return read_csv(source, _with_tabs(request))
+
+
+def csv_names(source: Source, request: Request) -> list[str]:
+    """Read the names of the columns only."""
+    return find_form(source, request.delimiter).names
+
+
+def tsv_names(source: Source, request: Request) -> list[str]:
+    """Read the names of the columns only."""
+    return csv_names(source, _with_tabs(request))
+
+
+def _with_tabs(request: Request) -> Request:
+    return replace(request, delimiter=TAB) if request.delimiter is None else request
+
+
+def write_csv(file: IO[bytes], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a header and rows with a comma between cells."""
+    with text_file(file) as text:
+        write_rows(text, arrays, ",")
+
+
+def write_tsv(file: IO[bytes], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a header and rows with a tab between cells."""
+    with text_file(file) as text:
+        write_rows(text, arrays, TAB)
+
+
+def text_file(file: IO[bytes]) -> io.TextIOWrapper:
+    """UTF-8 text on its way to a binary file, which is closed with it."""
+    return io.TextIOWrapper(file, "utf-8", newline="")
+
+
+def write_rows(file: IO[str], arrays: dict[str, NDArray[Any]], delimiter: str) -> None:
+    """Write a header and rows."""
+    # Blanks at the ends of a cell count only in quotes, and csv does not know that.
+    blanks = any(
+        bool(np.any(np.char.str_len(np.char.strip(array)) < np.char.str_len(array)))
+        for array in arrays.values()
+        if array.dtype.kind == "U"
+    )
+    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if blanks else csv.QUOTE_MINIMAL
+    csv.writer(file, delimiter=delimiter, lineterminator="\n").writerow(arrays)
+    # The csv module writes a float as repr does: the shortest text that gives the same float.
+    csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=quoting).writerows(
+        zip(*(array.tolist() for array in arrays.values()), strict=True)
+    )
+
+
 @contextmanager
 def open_text(source: Source) -> Iterator[IO[str]]:
-    """Open a source as text; what is no text is said to be none."""
+    """Open a source as text, and refuse with a message what is not text."""
     with source.whole() as file:
         start = file.read(4096)
         file.seek(0)
@@ -119,8 +165,6 @@ def _undecodable(source: Source, encoding: str, error: UnicodeDecodeError) -> st
 def find_form(source: Source, delimiter: str | None) -> Form:
     """Find out delimiter, decimal mark and header from the first lines."""
     given = check_delimiter(delimiter)
-    if given is None and source.suffix == ".tsv":
-        given = "\t"
     comments, last_comment = 0, ""
     lines: list[str] = []
     with open_text(source) as file:
@@ -186,14 +230,14 @@ def check_delimiter(delimiter: str | None) -> str | None:
 
 
 def name_columns(names: list[str], width: int) -> list[str]:
-    """Names without white space around; a column without one is called as pandas does."""
+    """Names without white space around; a column without a name gets that of pandas."""
     if not names:
         return [f"x{j + 1}" for j in range(width)]
     return [name.strip() or f"Unnamed: {j}" for j, name in enumerate(names)]
 
 
 def split_rows(lines: Iterable[str], delimiter: str, *, strict: bool) -> Iterator[list[str]]:
-    """What csv.reader makes of lines; with any white space as delimiter if that is a blank."""
+    """Rows as csv.reader splits them; a blank as delimiter stands for any white space."""
     if delimiter == " ":
         lines = (line.strip().replace("\t", " ") for line in lines)
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
@@ -235,8 +279,10 @@ def _best_delimiter(lines: list[str], given: str | None) -> tuple[str, str, list
 
 
 def _delimiter_of_numbers(line: str) -> str:
-    """For what looks like one column: if its first line has several numbers, rows are missing
-    values rather than this being a name; otherwise any delimiter will do."""
+    """The delimiter of what looks like a single column.
+
+    If its first line has several numbers, other rows lack values. Otherwise any delimiter will do.
+    """
     for mark in DELIMITERS:
         cells = next(split_rows([line], mark, strict=False), [])
         if len(cells) > 1 and all(read_number(cell) is not None for cell in cells):
@@ -251,7 +297,7 @@ def _lines_of_first_row(lines: list[str], delimiter: str) -> int:
 
 
 def _split_comment(line: str, delimiter: str) -> list[str]:
-    """The cells of a comment that may hold the names of columns; none if it does not."""
+    """The cells of a comment that may hold the names of columns; no cells if it has numbers."""
     text = line.lstrip("#% \t").strip()
     cells = next(split_rows([text], delimiter, strict=False), []) if text else []
     return [] if any(read_number(cell) is not None for cell in cells) else cells
@@ -262,7 +308,7 @@ def _is_header(first: list[str], below: list[list[str]], decimal: str) -> bool:
     numbers = [cell for cell in first if read_number(cell, decimal) is not None]
     text = [cell for cell in first if read_number(cell, decimal) is None]
     if not numbers:
-        # Missing values are no names, but a table written with its index has none for that.
+        # A missing value is not a name, but the index that pandas writes has no name either.
         named = any(cell.strip().lower() not in MISSING for cell in text)
         return named and not (below and _recur(first, below, all))
     if not below or not all(cell.strip().isdigit() for cell in numbers):
@@ -303,7 +349,7 @@ def _complete_rows(file: IO[str], form: Form, source: Source) -> Iterator[list[s
     """The rows of a table; one with too few or too many cells is an error."""
     for _ in range(form.comments):
         file.readline()
-    # csv.reader counts the lines, but not those of the wrapper for white space.
+    # The lines are counted here, for an iterator of rows does not tell where it is.
     count = _Count()
     reader = split_rows(count.lines(file), form.delimiter, strict=True)
     width = len(form.names)
@@ -347,11 +393,11 @@ def _named(delimiter: str) -> str:
 
 
 def _numbers_only(source: Source, form: Form) -> NDArray[np.float64] | None:
-    """The values of a table of nothing but numbers; None if it is not one."""
+    """The values of a table that holds only numbers; None if it holds anything else."""
     with open_text(source) as file:
         lines: Iterator[str] = islice(file, form.comments + form.header, None)
         if form.decimal != ".":
-            # A point would be no decimal mark: such cells are for the careful reader.
+            # Here a point is not a decimal mark. The careful reader treats such cells.
             lines = (line.replace(".", "?").replace(form.decimal, ".") for line in lines)
         first = next((line for line in lines if line.strip()), None)
         if first is None:
