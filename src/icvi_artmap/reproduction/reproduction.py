@@ -14,6 +14,7 @@ from typing import Any
 
 from icvi_artmap._support.files import replaced
 from icvi_artmap._support.version import __version__
+from icvi_artmap._support.wording import counted, fixed
 from icvi_artmap.datasets import PAPER_SETS, load_paper_set
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.reproduction import page, paper, protocol, running, speed
@@ -84,7 +85,7 @@ def reproduce(request: Request, progress: Progress, say: Callable[[str], None]) 
         more = running.missing(ledger, FIGURE_SET, paper.COLUMNS, request.quick)
         keys += [key for key in more if key[1] in variants and key not in keys]
     if keys:
-        say(f"{len(keys)} jobs to run, {len(ledger.outcomes)} are done")
+        say(f"{counted(len(keys), 'job')} to run, {len(ledger.outcomes):,} are done")
         _compile(say)
         with progress(keys) as done:
             for key, _ in running.run_missing(ledger, keys, request):
@@ -192,9 +193,9 @@ def _speed_section(request: Request, say: Callable[[str], None]) -> page.Section
         rows.append(
             [
                 index,
-                *(f"{ratio:,.0f}" for ratio in ratios),
-                f"{sum(ratios) / len(ratios):,.0f} ({average})",
-                f"{max(ratios):,.0f} ({most})",
+                *(fixed(ratio, 0) for ratio in ratios),
+                f"{fixed(sum(ratios) / len(ratios), 0)} ({average})",
+                f"{fixed(max(ratios), 0)} ({most})",
             ]
         )
     header = ["index", *(f"k = {k}" for k in clusters), "average (paper)", "most (paper)"]
