@@ -18,7 +18,7 @@ ARROWS = "↑: greater is better, ↓: smaller is better."
 
 
 def number(value: float, digits: int = 4) -> str:
-    """So many digits, or all before the point and one behind it, with a real minus.
+    """A number with ``digits`` digits, or with all before the point and one behind it.
 
     >>> number(0.123456), number(-1234.567), number(70000), number(1e-9)
     ('0.1235', '−1,234.6', '70,000', '1e−09')
@@ -38,7 +38,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def fixed(value: float | None, places: int) -> str:
-    """A number with so many places behind the point, as in a column where they stand below others.
+    """A number with a fixed number of places, as in a column where the points stand in line.
 
     >>> fixed(-0.5, 2), fixed(-0.001, 2), fixed(None, 2)
     ('−0.50', '0.00', '–')

@@ -116,9 +116,9 @@ def compare(
         import numpy as np
         from sklearn.preprocessing import StandardScaler
 
+        from icvi_artmap._support.wording import number
         from icvi_artmap.indices.registry import get_index
         from icvi_artmap.prediction.index_value import index_value
-        from icvi_artmap.report.reading import number
 
         Z = StandardScaler().fit_transform(table.X)
         tasks = [

@@ -52,10 +52,10 @@ def demo(
         from sklearn.preprocessing import StandardScaler
         from threadpoolctl import threadpool_limits
 
+        from icvi_artmap._support.wording import number
         from icvi_artmap.datasets import make_ellipsoid_clusters
         from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
         from icvi_artmap.prediction.index_value import index_value
-        from icvi_artmap.report.reading import number
 
         X, y = make_ellipsoid_clusters(N_CLUSTERS, N_FEATURES, random_state=seed)
         Z = StandardScaler().fit_transform(X)

@@ -57,7 +57,7 @@ def explain(
     with out.progress("reading") as bar:
         from icvi_artmap.cli.models import load_model, read_for
         from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-        from icvi_artmap.inspection.explanation import explain as explain_samples
+        from icvi_artmap.inspection.explain import explain as explain_samples
 
         loaded, names = load_model(model)
         if not isinstance(loaded, ICVIARTMAP):

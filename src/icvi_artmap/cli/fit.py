@@ -175,7 +175,7 @@ def fit(
 
 def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, Any]:
     """A fitted model as JSON has it."""
-    from icvi_artmap.inspection.explanation import _profiles
+    from icvi_artmap.inspection.profiles import profiles as _profiles
 
     profiles = _profiles(model)
     clusters = [
@@ -227,9 +227,10 @@ def print_result(
     console: Console, model: ICVIARTMAP, table: Table, ari: float | None, name: str
 ) -> None:
     """What was found, in sentences and a table of the clusters."""
+    from icvi_artmap._support.wording import number
     from icvi_artmap.cli.output import arrow, columns
-    from icvi_artmap.inspection.explanation import _profiles
-    from icvi_artmap.report.reading import number, readings, telling
+    from icvi_artmap.inspection.profiles import profiles as _profiles
+    from icvi_artmap.report.reading import readings, telling
 
     used = f"{len(table.columns)} column{'s' if len(table.columns) > 1 else ''}"
     console.print(f"{name}: {len(table):,} rows, {used} used\n", style="bold")

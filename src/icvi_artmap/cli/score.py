@@ -80,9 +80,9 @@ def score(
         bar.say("scoring")
         import numpy as np
 
+        from icvi_artmap._support.wording import number
         from icvi_artmap.indices.registry import get_index
         from icvi_artmap.prediction.index_value import index_value
-        from icvi_artmap.report.reading import number
 
         present, codes, counts = np.unique(clusters, return_inverse=True, return_counts=True)
         if len(present) < 2:

@@ -114,10 +114,10 @@ def tune(
 
         import numpy as np
 
+        from icvi_artmap._support.wording import number
         from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
         from icvi_artmap.estimators.vigilance_search.search import ICVIARTMAPSearch
         from icvi_artmap.persistence.save_load import save
-        from icvi_artmap.report.reading import number
 
     search = ICVIARTMAPSearch(
         ICVIARTMAP(clusters, index=index.value, refine="auto" if refine is None else refine),

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-#: So many clusters and features are shown; that there are more is said.
+from icvi_artmap._support.wording import counted, fixed, number, shortened
+
+#: The largest numbers of clusters and of features in the table; a line below tells of the others.
 ROWS, FEATURES = 12, 5
-#: Names longer than this are cut.
+#: Names longer than this are shortened.
 NAME_LENGTH = 24
 
 
@@ -42,12 +44,14 @@ class Summary:
         lines.append("</tr></thead><tbody>")
         for i, name in enumerate(self.names[:ROWS]):
             entries = "".join(_cell("td", column[i]) for column in self.columns.values())
-            lines.append(f"<tr>{_cell('th', _short(name), 'row', 'left')}{entries}</tr>")
+            lines.append(
+                f"<tr>{_cell('th', shortened(name, NAME_LENGTH), 'row', 'left')}{entries}</tr>"
+            )
         lines.append("</tbody></table>")
         left_out = list(self.left_out)
         if len(self.names) > ROWS:
             rest = len(self.names) - ROWS
-            left_out.insert(0, f"{rest:,} more {_plural(rest, self.kind)}")
+            left_out.insert(0, counted(rest, f"more {self.kind}"))
         if left_out:
             lines.append(f"<p>… and {escape(', '.join(left_out))}</p>")
         return "".join([*lines, "</div>"])
@@ -81,7 +85,7 @@ def sizes(labels: NDArray[np.int64], n_clusters: int) -> dict[str, Sequence[str]
     total = max(int(counts.sum()), 1)
     return {
         "samples": [f"{count:,}" for count in counts],
-        "share": [f"{count / total:.1%}" for count in counts],
+        "share": [f"{fixed(100.0 * count / total, 1)}%" for count in counts],
     }
 
 
@@ -92,23 +96,12 @@ def centres(
     d = values.shape[1]
     columns: dict[str, Sequence[str]] = {}
     for f in range(min(d, FEATURES)):
-        heading = f"mean of {_short(f'feature {f}' if names is None else names[f])}"
+        heading = f"mean of {shortened(f'feature {f}' if names is None else names[f], NAME_LENGTH)}"
         if heading in columns:  # a name that comes twice, or that is the same when cut
             heading += f" ({f})"
-        columns[heading] = [f"{value:.4g}" for value in values[:, f]]
+        columns[heading] = [number(value) for value in values[:, f]]
     rest = d - FEATURES
-    return columns, [f"{rest:,} more {_plural(rest, 'feature')}"] if rest > 0 else []
-
-
-def _plural(n: int, noun: str) -> str:
-    if n == 1:
-        return noun
-    return f"{noun}es" if noun.endswith("s") else f"{noun}s"
-
-
-def _short(name: Any) -> str:
-    text = str(name)
-    return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
+    return columns, [counted(rest, "more feature")] if rest > 0 else []
 
 
 def _cell(tag: str, text: str, scope: str = "", align: str = "right") -> str:

@@ -1,1 +1,1 @@
-"""Why samples belong to their clusters."""
+"""What a fitted model says about samples and clusters: why, what sets apart, how certain."""

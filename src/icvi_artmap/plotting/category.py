@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from icvi_artmap._support.wording import counted
 from icvi_artmap.plotting import drawing, samples
 
 
@@ -139,7 +140,7 @@ class CategoryDisplay:
             This display, with ``ax_`` and ``figure_``.
         """
         ax = drawing.axes(ax, (6.4 + drawing.key_width(self.clusters), 5.0))
-        title = drawing.counted(len(self.boxes), "category")
+        title = counted(len(self.boxes), "category")
         if self.points is not None and self.n_samples is not None:
             if self.point_labels is None:
                 ax.scatter(*self.points.T, s=8, color="black", linewidths=0)
@@ -147,7 +148,7 @@ class CategoryDisplay:
                 options = {"alpha": 0.6}
                 drawing.draw_points(ax, self.points, self.point_labels, self.clusters, options)
             n, m = self.n_samples, len(self.points)
-            shown = drawing.counted(n, "sample") if m == n else f"{m:,} of {n:,} samples drawn"
+            shown = counted(n, "sample") if m == n else f"{m:,} of {n:,} samples drawn"
             title += f", {shown}"
         drawing.draw_boxes(ax, self.boxes, self.labels, self.clusters, fill)
         drawing.set_title(ax, title)

@@ -7,10 +7,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.colours import numbers, style
+from icvi_artmap._support.wording import counted
 from icvi_artmap.plotting import drawing, samples
-from icvi_artmap.plotting.colours import numbers, style
 
-#: Up to so many categories each is named; more are only counted.
+#: Each category is named if there are no more of them than this.
 MOST_NAMED = 40
 #: The darkest grey of the matrix, in parts of black.
 DARKEST = 0.45
@@ -147,9 +148,7 @@ class MapFieldDisplay:
         ax.tick_params(axis="y", length=0)
         how = self.kind if self.sizes is None else f"{self.kind}, largest first"
         ax.set_ylabel(f"category (by {how})")
-        drawing.set_title(
-            ax, f"{drawing.counted(n_categories, 'category')}, {drawing.counted(k, self.kind)}"
-        )
+        drawing.set_title(ax, f"{counted(n_categories, 'category')}, {counted(k, self.kind)}")
         ax.figure.colorbar(self.im_, ax=ax, label="weight of the other ties")
         self.ax_, self.figure_ = ax, ax.figure
         return self

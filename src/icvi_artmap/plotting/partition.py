@@ -7,12 +7,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from icvi_artmap._support.wording import counted, short_percent
 from icvi_artmap.plotting import drawing, samples
 
 PROJECTIONS = ("auto", "pca", "tsne")
-#: t-SNE is slow: so many samples are drawn at most, unless told otherwise.
+#: The largest number of samples drawn by default with t-SNE, which is slow.
 MOST_POINTS_TSNE = 2_000
-#: t-SNE sees so many principal components at most: the rest is noise and takes time.
+#: t-SNE gets at most this number of principal components: the rest is noise and takes time.
 TSNE_COMPONENTS = 30
 
 
@@ -223,8 +224,8 @@ class PartitionDisplay:
         for side, name in zip("xy", self.names, strict=True):
             ax.set(**{f"{side}label": drawing.written(name, drawing.AXIS_LETTERS)})
         n, m = int(self.sizes.sum()), len(self.points)
-        what = drawing.counted(int(np.count_nonzero(self.sizes)), self.kind)
-        shown = drawing.counted(n, "sample") if m == n else f"{m:,} of {n:,} samples drawn"
+        what = counted(int(np.count_nonzero(self.sizes)), self.kind)
+        shown = counted(n, "sample") if m == n else f"{m:,} of {n:,} samples drawn"
         drawing.set_title(ax, f"{what}, {shown}")
         there = np.isin(self.clusters, self.labels)
         drawing.draw_key(
@@ -302,7 +303,7 @@ def _principal(table: NDArray[np.float64]) -> Plane:
     total = standardised.var(axis=0, ddof=1).sum()
     share = pca.explained_variance_ / total if total > 0.0 else np.zeros(2)
     first, second = (
-        f"principal component {i + 1} ({share[i]:.0%} of the variance)" for i in range(2)
+        f"principal component {i + 1} ({short_percent(share[i])} of the variance)" for i in range(2)
     )
     return Plane(points, (first, second), None, True)
 

@@ -1,4 +1,4 @@
-"""How good a partition is: index values beside other methods, and what is left of it on halves."""
+"""How good a partition is: index values beside other methods, and refits on halves of the rows."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from icvi_artmap.samples.scaling import learn_scaling, one_thread, standardised_
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 
-#: The other methods and the refits get at most so many rows; fewer where there is much to do for
-#: each of them, measured as rows · k · d².
+#: The other methods and the refits get at most EVALUATED rows, or FEWER if the work, measured as
+#: rows · k · d², is more than MUCH.
 EVALUATED, FEWER, MUCH = 5_000, 2_000, 2e8
 #: All steps of a Gaussian mixture together come to about this, measured in the same way.
 ALL_STEPS = 2e9
 FEWEST_STEPS, MOST_STEPS = 10, 100
-#: A full covariance wants so many rows for every feature.
+#: A full covariance needs this number of rows for every feature.
 ROWS_PER_FEATURE = 3
 KMEANS_STARTS = 10
 #: The same partition under other numbers has the same index value up to this part.
@@ -56,7 +56,7 @@ class Comparison:
     agreement : ndarray of shape (n_names, n_names)
         Adjusted Rand index of every two partitions.
     remarks : list of str
-        How the others were found, as far as it is not as usual.
+        What was unusual about the other methods.
     """
 
     indices: list[Index]
@@ -72,12 +72,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Stability:
-    """What is found again in random halves of the rows.
+    """How well the clusters are found again in random halves of the rows.
 
     Attributes
     ----------
     n_rows : int
-        The halves are halves of so many rows.
+        Number of rows that were halved.
     agreement : ndarray of shape (n_refits,)
         Adjusted Rand index of every refit and this partition, on the rows of the half.
     overlap : ndarray of shape (k,)
@@ -205,7 +205,7 @@ def refit_on_halves(
             verbose=0,
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what there is to warn of, the fit has told already
+            warnings.simplefilter("ignore")  # the fit of the model has warned already
             other.fit(X[part])
         ours, theirs = model.labels_[part], other.labels_
         agreements[r] = agreement(ours, theirs)

@@ -15,18 +15,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from icvi_artmap._support.files import replaced
 from icvi_artmap._support.version import __version__
-from icvi_artmap.report import page, points, quality, reading, uncertain
+from icvi_artmap._support.wording import better
+from icvi_artmap.inspection import uncertain
+from icvi_artmap.report import page, points, quality, reading
 from icvi_artmap.report.charts import Chart, line_chart
-from icvi_artmap.report.colours import cluster_colours
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 
-#: Uncertain samples in their table, features in that of profiles, features that are described.
+#: The largest numbers of uncertain samples, of features in profiles and of features described.
 UNCERTAIN, PROFILED, DESCRIBED = 25, 30, 200
-#: Classes are counted per cluster if there are no more of them.
+#: Classes are counted per cluster if there are no more of them than this.
 COUNTED_CLASSES = 40
-#: Of a parameter's value so many characters are shown.
+#: The largest number of characters of a parameter's value.
 LONGEST_VALUE = 300
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
@@ -70,7 +71,7 @@ def write_report(
     command : str, optional
         The command that makes the report again. By default Python code for the model.
     max_points : int, default=5000
-        Draw at most so many samples on the map.
+        Draw no more samples than this on the map.
     random_state : int, RandomState instance or None, default=0
         Seed of what is drawn at random: samples, starts of other methods, halves.
 
@@ -253,7 +254,7 @@ def _report(
 ) -> str:
     from sklearn.utils import check_random_state
 
-    from icvi_artmap.inspection.explanation import _profiles
+    from icvi_artmap.inspection.profiles import profiles as profiles_of
 
     model, X = given.model, given.X
     (n, d), k = X.shape, model.n_clusters_
@@ -264,19 +265,17 @@ def _report(
     doubtful = uncertain.least_certain(model, X, UNCERTAIN, rng)
     wanted = np.empty(0, np.int64) if doubtful is None else doubtful.rows
     rows = points.chosen_rows(model.labels_, k, max_points, wanted, rng)
-    colours, profiles = cluster_colours(k), _profiles(model)
-    drawn = points.map_points(
-        model, X, rows, given.names, [_text(given.ids[s]) for s in rows], colours, profiles
-    )
+    profiles = profiles_of(model)
+    ids = [_text(given.ids[s]) for s in rows]
+    drawn = points.map_points(model, X, rows, given.names, ids, profiles)
     truth_agreement, truth_rows = _truth_agreement(given, comparison)
     return page.render(
-        colours,
+        k,
         title=given.title,
         notes=given.notes,
         command=given.command,
         n=n,
         d=d,
-        k=k,
         model=model,
         index=model.fitted_.index,
         readings=reading.readings(model, comparison, stability, truth_agreement),
@@ -421,7 +420,7 @@ def _selection_chart(model: ICVIARTMAP) -> Chart | None:
 def _course_chart(model: ICVIARTMAP) -> Chart | None:
     """The index in the course of training, as finely as it was kept."""
     name = model.fitted_.index.name
-    label = f"{name} ({'greater' if model.fitted_.index.direction > 0 else 'smaller'} is better)"
+    label = f"{name} ({better(model.fitted_.index.direction)} is better)"
     if hasattr(model, "index_trace_"):
         trace, n = model.index_trace_, len(model.labels_)
         return line_chart(

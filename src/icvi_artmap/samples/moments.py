@@ -355,6 +355,15 @@ def together(m: Moments) -> Moments:
     return whole
 
 
+def symmetric(upper: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The whole matrix, of which only the upper triangle is kept.
+
+    >>> symmetric(np.array([[1.0, 2.0], [0.0, 3.0]])).tolist()
+    [[1.0, 2.0], [2.0, 3.0]]
+    """
+    return np.triu(upper) + np.triu(upper, 1).T
+
+
 def drop(m: Moments, i: int) -> None:
     """Take row i away; the rows behind it move up by one and keep their order."""
     k = int(m.size[0])
