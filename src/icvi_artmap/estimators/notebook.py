@@ -61,7 +61,7 @@ class SummarisedEstimator(BaseEstimator):
     """An estimator whose notebook output ends with a summary once it is fitted."""
 
     def _summary(self) -> Summary | None:
-        """What to show; None before the fit."""
+        """The summary to show; None before the fit."""
         return None
 
     def _repr_html_inner(self) -> str:
@@ -70,7 +70,7 @@ class SummarisedEstimator(BaseEstimator):
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:  # not if scikit-learn is set to show text
-            # Set, not added to: it makes no difference which of the two asks the other.
+            # Replace the text: scikit-learn may or may not have called _repr_html_inner already.
             bundle["text/html"] = self._repr_html_inner()
         return bundle
 
@@ -80,7 +80,7 @@ class SummarisedEstimator(BaseEstimator):
 
 
 def sizes(labels: NDArray[np.int64], n_clusters: int) -> dict[str, Sequence[str]]:
-    """Columns: how many samples every cluster has, and which part of all."""
+    """Columns with the size of every cluster, and its share of all samples."""
     counts = np.bincount(labels, minlength=n_clusters)
     total = max(int(counts.sum()), 1)
     return {
@@ -92,12 +92,12 @@ def sizes(labels: NDArray[np.int64], n_clusters: int) -> dict[str, Sequence[str]
 def centres(
     values: NDArray[np.float64], names: Sequence[str] | None
 ) -> tuple[dict[str, Sequence[str]], list[str]]:
-    """Columns: the means of the first features; and what is left out."""
+    """Columns with the means of the first features, and a note on the features left out."""
     d = values.shape[1]
     columns: dict[str, Sequence[str]] = {}
     for f in range(min(d, FEATURES)):
         heading = f"mean of {shortened(f'feature {f}' if names is None else names[f], NAME_LENGTH)}"
-        if heading in columns:  # a name that comes twice, or that is the same when cut
+        if heading in columns:  # the same name twice, or two names that are the same when shortened
             heading += f" ({f})"
         columns[heading] = [number(value) for value in values[:, f]]
     rest = d - FEATURES

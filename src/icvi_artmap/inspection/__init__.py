@@ -1,1 +1,1 @@
-"""What a fitted model says about samples and clusters: why, what sets apart, how certain."""
+"""Why samples belong to their clusters, what sets clusters apart, which samples are uncertain."""

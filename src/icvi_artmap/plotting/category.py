@@ -154,13 +154,13 @@ class CategoryDisplay:
         drawing.set_title(ax, title)
         for side, name in zip("xy", self.names, strict=True):
             ax.set(**{f"{side}label": drawing.written(name, drawing.AXIS_LETTERS)})
-        there = np.isin(self.clusters, drawing.together(self.labels, self.point_labels))
-        drawing.draw_key(ax, self.clusters[there], None, self._places()[there], self.kind)
+        occurring = np.isin(self.clusters, drawing.together(self.labels, self.point_labels))
+        drawing.draw_key(ax, self.clusters[occurring], None, self._places()[occurring], self.kind)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _places(self) -> NDArray[np.float64]:
-        """Medians of the centres of every cluster's boxes; without one, of its samples."""
+        """Medians of the centres of every cluster's boxes, or of its samples if it has no box."""
         middle = self.boxes.mean(axis=1)
         places = np.zeros((len(self.clusters), 2))
         for i, cluster in enumerate(self.clusters):

@@ -34,7 +34,7 @@ STRIP = 6.0
 
 
 def axes(ax: Any, size: tuple[float, float]) -> Any:
-    """The axes given, or those of a new figure of that size in inches."""
+    """The given axes, or those of a new figure of this size in inches."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
@@ -130,7 +130,7 @@ def draw_boxes(
         if len(x) == 0:
             continue
         corners = list(np.stack([x, y, right, y, right, top, x, top], axis=1).reshape(-1, 4, 2))
-        # Inside and outline apart: only the inside is to be seen through.
+        # Only the inside is transparent, so inside and outline are drawn apart.
         inside = PolyCollection(corners, facecolors=colour, edgecolors="none", alpha=fill)
         outline = PolyCollection(
             corners, facecolors="none", edgecolors=colour, linewidths=1.2, linestyles=line
@@ -169,7 +169,7 @@ def draw_key(
     places: NDArray[np.float64],
     kind: str,
 ) -> None:
-    """Say which colour is which cluster: in a legend or, with many clusters, at their places."""
+    """Name the clusters, in a legend or, if there are many, at their places."""
     if len(clusters) <= LEGEND_MOST:
         _legend(ax, clusters, sizes, kind, numbered=False)
         return
@@ -206,7 +206,7 @@ def beside(ax: Any, handles: list[Any], names: list[str]) -> Any:
     if ax.figure.get_layout_engine() is not None:
         corner = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
         place = {"frameon": False, **corner}
-    # matplotlib leaves out what begins with "_": the names come afterwards.
+    # matplotlib leaves out names that begin with "_", so the names are set afterwards.
     blank = [str(i) for i in range(len(names))]
     columns = -(-len(names) // COLUMN)
     legend = ax.legend(handles, blank, ncols=columns, fontsize="small", alignment="left", **place)
@@ -223,10 +223,10 @@ def _names_in_place(
     width = np.array([LETTER * INNER_FONT * len(name) + SPACE for name in names]) * scale
     height = (INNER_FONT + SPACE) * scale
     frame = ax.get_window_extent()
-    there = ax.transData.transform(places)
-    moved = apart(there, width, height, (frame.x0, frame.y0, frame.x1, frame.y1))
+    wanted = ax.transData.transform(places)
+    moved = apart(wanted, width, height, (frame.x0, frame.y0, frame.x1, frame.y1))
     texts = ax.transData.inverted().transform(moved)
-    far = np.abs(moved - there).max(axis=1) > height
+    far = np.abs(moved - wanted).max(axis=1) > height
     for i, look in enumerate(looks):
         colour = style(look).colour
         line = {"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
@@ -267,8 +267,8 @@ def apart(
         np.fill_diagonal(hit, False)
         if not hit.any():
             break
-        # Along the side where less is needed. Where two are in the same place, the later one gives
-        # way upwards.
+        # Two labels move apart along the side where they overlap less. If they are in the same
+        # place, the later one moves up.
         along = overlap.argmin(axis=2)[..., None] == np.arange(2)
         towards = np.where(difference == 0.0, np.where(below, 1.0, -1.0)[..., None], difference)
         push = np.where(hit[..., None] & along, np.sign(towards) * (overlap + 0.5) / 2.0, 0.0)
@@ -281,7 +281,7 @@ def draw_strip(ax: Any, clusters: NDArray[Any]) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-    # Its height is in points, whatever the size of the axes.
+    # The strip is the same number of points high on axes of any size.
     below = ax.figure.dpi_scale_trans + ScaledTranslation(0, 0, ax.transAxes)
     top, bottom = -1.0 / 72.0, -(STRIP + 1.0) / 72.0
     corners = [
@@ -318,7 +318,7 @@ def set_cluster_names(ax: Any, clusters: NDArray[Any], kind: str) -> None:
     width, _ = cell_size(ax, len(names), 1)
     across = max(map(len, names)) * LETTER * MOST_FONT < width and not long_names(clusters)
     size = MOST_FONT if across else font_size(width)
-    # In a picture too small for all names some are left out, but none is written over another.
+    # If a picture is too small for all names, some are left out, so that none overlaps another.
     every = 1 if across else int(np.ceil(LEAST_FONT / width))
     ticks = range(0, len(names), every)
     ax.set_xticks(ticks, names[::every], rotation=0 if across else 90, fontsize=size)

@@ -183,7 +183,7 @@ class IndexTraceDisplay:
         return self
 
     def _curve(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The start, every presentation, and at the end of an epoch the value it ends with."""
+        """The index at the start, after every presentation, and after each epoch."""
         n_epochs = len(self.merges)
         if n_epochs == 0:
             return np.zeros(1), self.history[:1]

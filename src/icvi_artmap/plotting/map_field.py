@@ -127,7 +127,7 @@ class MapFieldDisplay:
         height = float(np.clip(1.6 + 0.18 * n_categories, 3.4, 7.6))
         width = 3.2 + float(np.clip(0.3 * k, 1.5, 9.0))
         ax = drawing.axes(ax, (width, height + drawing.names_height(self.clusters)))
-        # Light greys: the colours of the clusters are to be seen between them.
+        # The greys are light, so that the colours of the clusters stand out.
         chosen = {"cmap": _greys(), "aspect": "auto", "interpolation": "nearest", **options}
         self.im_ = ax.imshow(self.map_field[self.order], **chosen)
         corners, colours = [], []

@@ -168,7 +168,7 @@ class PartitionDisplay:
         projection: str | tuple[int, int] = "auto",
         max_points: int | None = None,
     ) -> Self:
-        """Take labels that are given.
+        """Take the given labels.
 
         Parameters
         ----------
@@ -227,9 +227,13 @@ class PartitionDisplay:
         what = counted(int(np.count_nonzero(self.sizes)), self.kind)
         shown = counted(n, "sample") if m == n else f"{m:,} of {n:,} samples drawn"
         drawing.set_title(ax, f"{what}, {shown}")
-        there = np.isin(self.clusters, self.labels)
+        occurring = np.isin(self.clusters, self.labels)
         drawing.draw_key(
-            ax, self.clusters[there], self.sizes[there], self._centres()[there], self.kind
+            ax,
+            self.clusters[occurring],
+            self.sizes[occurring],
+            self._centres()[occurring],
+            self.kind,
         )
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -250,7 +254,7 @@ def _plane(
     projection: str | tuple[int, int],
     max_points: int | None,
 ) -> tuple[NDArray[np.int64], Plane]:
-    """The rows to draw, and where."""
+    """The rows to draw, and their places."""
     d = table.shape[1]
     if isinstance(projection, str):
         if projection not in PROJECTIONS:
@@ -320,7 +324,7 @@ def _neighbours(table: NDArray[np.float64]) -> Plane:
     standardised = _standardised(table)
     if d > TSNE_COMPONENTS and n > TSNE_COMPONENTS:
         standardised = PCA(TSNE_COMPONENTS, random_state=samples.SEED).fit_transform(standardised)
-    # scikit-learn wants a perplexity below the number of samples.
+    # scikit-learn requires a perplexity below the number of samples.
     tsne = TSNE(2, init="pca", perplexity=min(30.0, (n - 1) / 3.0), random_state=samples.SEED)
     with one_thread():  # for so few samples faster than several, and the same on every run
         points = tsne.fit_transform(standardised)

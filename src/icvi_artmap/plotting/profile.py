@@ -94,7 +94,7 @@ class ProfileDisplay:
         Parameters
         ----------
         estimator : fitted ICVIARTMAP
-            For other estimators there is :meth:`from_labels`.
+            For other estimators use :meth:`from_labels`.
 
         Returns
         -------
@@ -196,7 +196,7 @@ class ProfileDisplay:
         return self
 
     def _write_values(self, ax: Any, values: NDArray[np.float64]) -> None:
-        """Values in the cells, if they are large enough for that."""
+        """Write the values into the cells if these are large enough."""
         rows, columns = values.shape
         width, height = drawing.cell_size(ax, columns, rows)
         if width < LEAST_CELL[0] or height < LEAST_CELL[1]:

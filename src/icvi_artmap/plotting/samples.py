@@ -80,7 +80,7 @@ def means(table: NDArray[np.float64], position: NDArray[np.int64], k: int) -> ND
 
 
 def feature_names(X: Any, n_features: int, estimator: Any = None) -> list[str]:
-    """Those of the estimator or of the columns of a table, or "feature 0", "feature 1", ..."""
+    """Names from the estimator, from the columns of a table, or "feature 0", "feature 1", ..."""
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:
         names = getattr(X, "columns", None)
@@ -90,7 +90,7 @@ def feature_names(X: Any, n_features: int, estimator: Any = None) -> list[str]:
 
 
 def checked_pair(features: Any, n_features: int, name: str) -> list[int]:
-    """Two different numbers of features."""
+    """The numbers of two different features, checked."""
     one = " The data have one feature; a picture needs two." if n_features == 1 else ""
     wrong = ValueError(
         f"{name}={features!r} must be two different numbers of features, 0 to "

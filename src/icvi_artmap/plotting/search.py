@@ -141,7 +141,7 @@ class SearchDisplay:
         ax = drawing.axes(ax, (max(2.8 + 0.34 * columns, 4.4), max(1.8 + 0.34 * rows, 3.4)))
         cmap = "viridis" if self.direction > 0 else "viridis_r"
         chosen = {"cmap": cmap, "origin": "lower", "aspect": "auto", **options}
-        # An infinity has no colour.
+        # Infinite values have no colour.
         self.im_ = ax.imshow(np.ma.masked_invalid(self.values), **chosen)
         ax.set_facecolor("lightgrey")
         ax.plot(*self.best[::-1], "*", color="white", markeredgecolor="black", markersize=15)

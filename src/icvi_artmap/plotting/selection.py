@@ -88,7 +88,7 @@ class SelectionDisplay:
 
     @classmethod
     def from_selection(cls, selection: Selection) -> Self:
-        """Take a ``selection_``."""
+        """Take the attribute ``selection_`` of a fitted model."""
         return cls(
             selection.k,
             selection.criterion,

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 #: The other methods and the refits get at most EVALUATED rows, or FEWER if the work, measured as
 #: rows · k · d², is more than MUCH.
 EVALUATED, FEWER, MUCH = 5_000, 2_000, 2e8
-#: All steps of a Gaussian mixture together come to about this, measured in the same way.
+#: The work of all steps of a Gaussian mixture together, measured in the same way.
 ALL_STEPS = 2e9
 FEWEST_STEPS, MOST_STEPS = 10, 100
 #: A full covariance needs this number of rows for every feature.
 ROWS_PER_FEATURE = 3
 KMEANS_STARTS = 10
-#: The same partition under other numbers has the same index value up to this part.
+#: Renumbering the clusters changes an index value by no more than this part of it.
 ROUNDING = 1e-9
-#: Refits on halves; fewer where there is much to do.
+#: The number of refits on halves, and the number if the work is more than MUCH.
 REFITS, FEW_REFITS = 5, 2
 
 OURS, KMEANS, MIXTURE = "this partition", "k-means", "Gaussian mixture"
@@ -95,7 +95,7 @@ class Stability:
 
 
 def evaluated_rows(n: int, d: int, k: int, rng: np.random.RandomState) -> NDArray[np.int64]:
-    """All rows, or as many at random as can be afforded, in their order."""
+    """All rows, or a random part of them if all would take too long; in their order."""
     most = EVALUATED if min(n, EVALUATED) * k * d * d <= MUCH else FEWER
     return np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
 
@@ -185,7 +185,7 @@ def refit_on_halves(
     rows: NDArray[np.int64],
     rng: np.random.RandomState,
 ) -> Stability | None:
-    """Fit again, to random halves of the rows; None if a half has too few rows for that."""
+    """Fit again to random halves of the rows; None if a half has too few rows."""
     from sklearn.base import clone
 
     k, half = model.n_clusters_, len(rows) // 2
@@ -213,8 +213,8 @@ def refit_on_halves(
         np.add.at(common, (ours, theirs), 1.0)
         sizes = common.sum(axis=1)
         either = sizes[:, None] + common.sum(axis=0) - common
-        there = sizes > 0
-        overlaps[r, there] = (common[there] / either[there]).max(axis=1)
+        present = sizes > 0
+        overlaps[r, present] = (common[present] / either[present]).max(axis=1)
         part_of = common / np.maximum(sizes, 1.0)[:, None]
         mixing += part_of @ part_of.T / refits
     np.fill_diagonal(mixing, 0.0)

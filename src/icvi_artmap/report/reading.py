@@ -206,7 +206,7 @@ def _comparison(model: ICVIARTMAP, comparison: Comparison | None) -> Iterator[Se
 
 
 def _peer(name: str) -> str:
-    """A method as a sentence names it."""
+    """The name of a method in a sentence."""
     return f"a {name}" if name == MIXTURE else name
 
 

@@ -108,7 +108,7 @@ def write_report(
 
 @dataclass(frozen=True)
 class Inputs:
-    """What was passed, checked."""
+    """The arguments of write_report, checked."""
 
     model: ICVIARTMAP
     X: NDArray[np.floating]
@@ -193,7 +193,7 @@ def _check(
 
 
 def _check_same_data(model: ICVIARTMAP, X: NDArray[np.floating]) -> None:
-    """The samples of every cluster must have the mean that the model has found."""
+    """Refuse data on which the clusters of the model have other means."""
     from icvi_artmap.estimators.fitted import is_training_data
 
     expected = (len(model.labels_), model.n_features_in_)
@@ -219,7 +219,7 @@ def _classes(truth: Any, n: int) -> tuple[list[str], NDArray[np.int64]]:
             f"truth has shape {values.shape}, but X has {n} samples: {(n,)} is needed."
         )
     known = [value is not None and value == value for value in values]  # NaN is not itself
-    different = {value for value, there in zip(values, known, strict=True) if there}
+    different = {value for value, is_known in zip(values, known, strict=True) if is_known}
     if not different:
         raise ValueError("truth has no class that is known. Leave it out.")
     try:
@@ -227,17 +227,19 @@ def _classes(truth: Any, n: int) -> tuple[list[str], NDArray[np.int64]]:
     except TypeError:  # a mixture of types
         ordered = sorted(different, key=str)
     number = {value: i for i, value in enumerate(ordered)}
-    codes = [number[value] if there else -1 for value, there in zip(values, known, strict=True)]
+    codes = [
+        number[value] if is_known else -1 for value, is_known in zip(values, known, strict=True)
+    ]
     return [_text(value) for value in ordered], np.array(codes, np.int64)
 
 
 def _text(value: Any) -> str:
-    """As text that UTF-8 can hold."""
+    """The value as text that UTF-8 can encode."""
     return str(value).encode("utf-8", "replace").decode("utf-8")
 
 
 def _python(model: ICVIARTMAP) -> str:
-    """Code that makes the report again."""
+    """Python code that makes the report again."""
     fitted = "fit(X, trace=True)" if hasattr(model, "index_trace_") else "fit(X)"
     return (
         "from icvi_artmap import ICVIARTMAP, write_report\n\n"
@@ -373,7 +375,7 @@ def _clusters(given: Inputs, profiles: Any, stability: quality.Stability | None)
 
 
 def _profile(given: Inputs, profiles: Any) -> dict[str, Any]:
-    """Standardised means and those in the units of the data, of the features that tell most."""
+    """Means of the features that tell most, standardised and in the units of the data."""
     d = given.X.shape[1]
     features = np.arange(d) if d <= PROFILED else points.most_telling(given.model)[:PROFILED]
     return {
@@ -418,7 +420,7 @@ def _selection_chart(model: ICVIARTMAP) -> Chart | None:
 
 
 def _course_chart(model: ICVIARTMAP) -> Chart | None:
-    """The index in the course of training, as finely as it was kept."""
+    """The index during training: after every presentation if these values were kept."""
     name = model.fitted_.index.name
     label = f"{name} ({better(model.fitted_.index.direction)} is better)"
     if hasattr(model, "index_trace_"):
@@ -444,7 +446,7 @@ def _course_chart(model: ICVIARTMAP) -> Chart | None:
 
 
 def _parameters(model: ICVIARTMAP) -> list[tuple[str, str, bool]]:
-    """Name, value, and whether it is not the default."""
+    """Name and value of every parameter, and whether the value differs from the default."""
     defaults = type(model)().get_params()
     found = []
     for name, value in model.get_params().items():

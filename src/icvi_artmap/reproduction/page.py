@@ -80,7 +80,7 @@ def _row_name(table: ResultTable, name: str) -> str:
 
 
 def _reading(table: ResultTable) -> list[str]:
-    """What the numbers say, counted from them."""
+    """Sentences about the numbers of the table."""
     if not table.cells:
         return ["Nothing has been run yet."]
     lines = []
@@ -200,7 +200,7 @@ _CLASSES = {"▲": "above", "▼": "below", "=": "same"}
 
 
 def web(title: str, introduction: list[str], sections: Sequence[Section]) -> str:
-    """The page as HTML, without anything from elsewhere but its pictures beside it."""
+    """The page as HTML, which loads nothing but the pictures beside it."""
     parts = [f"<h1>{html.escape(title)}</h1>", *map(_paragraph, introduction)]
     for section in sections:
         parts.append(f"<h2>{html.escape(TITLES[section.name])}</h2>")

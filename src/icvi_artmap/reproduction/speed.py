@@ -18,7 +18,7 @@ from icvi_artmap.training.start import first_boxes, first_partition, kmeans_cent
 
 #: The paper's parameters for this experiment: rho_a = 0.7, rho_ab = 1.
 PARAMETERS = Parameters(0.7, 1.0, 1.0, 1e-3, 0.01, 1e-3)
-#: Epochs of which the fastest counts.
+#: The number of timed epochs, of which the fastest counts.
 REPEATS = 3
 
 Times = dict[int, tuple[float, float]]  #: by number of clusters: seconds batch, incremental
@@ -66,7 +66,7 @@ def seconds_batch(X: NDArray[np.float64], index_name: str, k: int, least: float)
 def compare(
     X: NDArray[np.float64], index_name: str, clusters: tuple[int, ...], least: float
 ) -> Times:
-    """Both ways for every number of clusters, in turns."""
+    """Time both evaluations in turn for every number of clusters."""
     return {
         k: (seconds_batch(X, index_name, k, least), seconds_incremental(X, index_name, k))
         for k in clusters
