@@ -22,6 +22,8 @@ def number(value: float, digits: int = 4) -> str:
 
     >>> number(0.123456), number(-1234.567), number(70000), number(1e-9)
     ('0.1235', '−1,234.6', '70,000', '1e−09')
+    >>> number(5408.8123, 5), number(5408.8123, 6)
+    ('5,408.8', '5,408.81')
     """
     value = float(value)
     if math.isnan(value):
@@ -33,7 +35,7 @@ def number(value: float, digits: int = 4) -> str:
     elif 10.0 ** (digits - 1) <= abs(value) < 1e7:
         text = f"{value:,.1f}"
     else:
-        text = f"{value:.{digits}g}"
+        text = f"{value:,.{digits}g}"
     return "0" if text == "-0" else text.replace("-", MINUS)
 
 

@@ -80,7 +80,8 @@
   const general = (v, digits) => {
     const [mantissa, exponent] = v.toExponential(digits - 1).split("e");
     const power = Number(exponent);
-    if (power >= -4 && power < digits) return withMinus(withoutZeros(v.toFixed(digits - 1 - power)));
+    if (power >= -4 && power < digits)
+      return withMinus(v.toLocaleString("en", { maximumSignificantDigits: digits }));
     const sign = power < 0 ? "-" : "+";
     return withMinus(`${withoutZeros(mantissa)}e${sign}${String(Math.abs(power)).padStart(2, "0")}`);
   };
