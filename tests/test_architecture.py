@@ -1,4 +1,4 @@
-"""Production never imports the tests, and the oracle never imports what it judges."""
+"""Who may import whom, and what the upper rooms may read of the objects of the lower ones."""
 
 import ast
 from collections.abc import Iterator
@@ -91,3 +91,47 @@ def test_knowledge_of_indices_is_found(source):
 def test_what_is_no_knowledge_of_an_index():
     source = 'isinstance(seed, RandomState); f(index="NI"); name == "auto"; 10.0 ** digits'
     assert not list(knowledge_of_indices(ast.parse(source)))
+
+
+#: Rooms that see estimators from outside, as users do.
+OUTSIDE = ("cli", "report", "plotting", "inspection", "persistence", "reproduction")
+#: Public in spite of their names.
+OF_NAMED_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
+
+
+def private_attributes(source: str) -> Iterator[str]:
+    """Yield each underscore attribute of anything but ``self`` and ``cls``, by name too."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute):
+            own = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
+            name, written = node.attr, ast.unparse(node)
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in {"getattr", "hasattr", "setattr", "delattr"}
+            and isinstance(node.args[1], ast.Constant)
+        ):
+            own, name, written = False, str(node.args[1].value), ast.unparse(node)
+        else:
+            continue
+        private = name.startswith("_") and not name.startswith("__")
+        if private and not own and name not in OF_NAMED_TUPLES:
+            yield written
+
+
+def test_estimators_are_seen_from_outside() -> None:
+    package = CHECKOUT / "src" / "icvi_artmap"
+    paths = [path for room in OUTSIDE for path in sorted((package / room).rglob("*.py"))]
+    names = {path.relative_to(package).as_posix(): path for path in paths}
+    assert len(names) > 40
+    found = {
+        f"{name}: {written}"
+        for name, path in names.items()
+        for written in private_attributes(path.read_text(encoding="utf-8"))
+    }
+    assert not found
+
+
+def test_private_attributes_are_found() -> None:
+    source = "a._b\nself._c\ncls._d\nself.e._f()\ng._replace()\nh.__doc__\nhasattr(i, '_j')\n"
+    assert set(private_attributes(source)) == {"a._b", "self.e._f", "hasattr(i, '_j')"}

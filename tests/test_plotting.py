@@ -33,8 +33,9 @@ from icvi_artmap import (
     SelectionDisplay,
     index_value,
 )
+from icvi_artmap._support.colours import COLOURS, GREY, style
+from icvi_artmap._support.wording import counted, shortened
 from icvi_artmap.plotting import drawing, samples
-from icvi_artmap.plotting.colours import COLOURS, GREY, style
 from icvi_artmap.plotting.index_trace import thinned
 
 mpl.use("Agg")
@@ -104,11 +105,11 @@ def clipped(figure: Any) -> bool:
 
 
 def test_names_are_shortened_in_the_middle() -> None:
-    assert drawing.shortened("short", 5) == "short"
-    assert drawing.shortened("abcdefghij", 7) == "abc…hij"
-    assert drawing.shortened("abcdefghij", 6) == "abc…ij"
-    assert drawing.shortened(" a\n b\tc ", 10) == "a b c"
-    assert len(drawing.shortened("x" * 100, 28)) == 28
+    assert shortened("short", 5) == "short"
+    assert shortened("abcdefghij", 7) == "abc…hij"
+    assert shortened("abcdefghij", 6) == "abc…ij"
+    assert shortened(" a\n b\tc ", 10) == "a b c"
+    assert len(shortened("x" * 100, 28)) == 28
 
 
 @pytest.mark.parametrize("name", ["$x$", r"\$x$", "a$b", r"$$\frac{1}{0$", "_hidden", "<script>"])
@@ -118,10 +119,10 @@ def test_names_are_never_formulas(name: str) -> None:
 
 
 def test_counted() -> None:
-    assert drawing.counted(1, "class") == "1 class"
-    assert drawing.counted(2, "class") == "2 classes"
-    assert drawing.counted(1200, "category") == "1,200 categories"
-    assert drawing.counted(0, "sample") == "0 samples"
+    assert counted(1, "class") == "1 class"
+    assert counted(2, "class") == "2 classes"
+    assert counted(1200, "category") == "1,200 categories"
+    assert counted(0, "sample") == "0 samples"
 
 
 def test_labels_that_overlap_are_moved_apart() -> None:
@@ -160,7 +161,7 @@ def test_two_features_are_drawn_as_they_are(X: NDArray[np.float64]) -> None:
     points, shades, marks = drawn_points(display.ax_)
     order = np.lexsort(X[:, 1:3].T)
     np.testing.assert_array_equal(points, X[order, 1:3])
-    expected = {3: COLOURS[3], 0: COLOURS[0], 12: COLOURS[2], -1: GREY}
+    expected = {3: COLOURS[3], 0: COLOURS[0], 12: COLOURS[12], -1: GREY}
     assert shades == [expected[label] for label in labels[order]]
     round_, square = marks[labels[order].tolist().index(0)], marks[labels[order].tolist().index(12)]
     assert round_ > square
@@ -208,7 +209,7 @@ def test_two_chosen_features_with_boxes(X: NDArray[np.float64], model: ICVIARTMA
     np.testing.assert_array_equal(display.points, X[:, [2, 0]])
     np.testing.assert_array_equal(display.boxes, named.categories_[:, :, [2, 0]])
     ax = display.plot().ax_
-    assert ax.get_xlabel() == drawing.plain(drawing.shortened(NASTY, drawing.AXIS_LETTERS))
+    assert ax.get_xlabel() == drawing.plain(shortened(NASTY, drawing.AXIS_LETTERS))
     assert "…" in ax.get_xlabel()
     assert ax.get_ylabel() == "a"
     assert not clipped(display.figure_)
@@ -298,7 +299,7 @@ def test_many_clusters_with_long_names() -> None:
     X = np.random.default_rng(0).normal(size=(400, 2))
     display = PartitionDisplay.from_labels(X, np.tile(names, 10)).plot()
     assert texts(display.ax_) == [str(i) for i in range(40)]
-    short = drawing.plain(drawing.shortened(names[7], drawing.LEGEND_LETTERS))
+    short = drawing.plain(shortened(names[7], drawing.LEGEND_LETTERS))
     assert legend(display.ax_)[7] == f"7: {short} (10)"
     assert not clipped(display.figure_)
 
@@ -560,7 +561,7 @@ def test_map_field_of_hundreds_of_categories_and_long_names() -> None:
     assert display.ax_.get_yticklabels() == []
     ticks = display.ax_.get_xticklabels()
     assert len(ticks) == 40
-    assert ticks[3].get_text() == drawing.plain(drawing.shortened(names[3], 28))
+    assert ticks[3].get_text() == drawing.plain(shortened(names[3], 28))
     assert ticks[3].get_rotation() == 90
     assert display.ax_.get_xlabel() == "class"
     assert not clipped(display.figure_)
@@ -664,7 +665,7 @@ def test_profiles_of_many_clusters_and_features() -> None:
     assert display.im_.get_array().shape == (30, 40)
     assert len(texts(display.ax_)) == 1200
     first = display.ax_.get_yticklabels()[0].get_text()
-    assert first == drawing.plain(drawing.shortened(f"20 {NASTY}", 28))
+    assert first == drawing.plain(shortened(f"20 {NASTY}", 28))
     assert display.im_.get_clim() == (-3.0, 3.0)
     assert not clipped(display.figure_)
     # A picture that is too small for them has no values.

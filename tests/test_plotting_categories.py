@@ -18,7 +18,7 @@ from icvi_artmap import (
     FuzzyART,
     FuzzyARTMAP,
 )
-from icvi_artmap.plotting.colours import COLOURS
+from icvi_artmap._support.colours import COLOURS
 
 mpl.use("Agg")
 

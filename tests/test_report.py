@@ -28,9 +28,11 @@ from icvi_artmap import (
     index_value,
     write_report,
 )
+from icvi_artmap._support.colours import style
+from icvi_artmap._support.wording import number, percent
 from icvi_artmap.indices.registry import INDICES
-from icvi_artmap.report import charts, points, quality, reading, uncertain
-from icvi_artmap.report.colours import cluster_colours
+from icvi_artmap.inspection import uncertain
+from icvi_artmap.report import charts, points, quality, reading
 from icvi_artmap.report.page import shade, signed
 
 HOSTILE = [
@@ -245,6 +247,24 @@ def test_two_halves_of_one_cluster_are_named(tmp_path: Path) -> None:
     (row,) = page.tables["pair-table"][1:]
     assert row[0][0].split() == [str(i) for i in cut]
     assert f"Clusters {cut[0]} and {cut[1]} are hard to tell apart" in said
+
+
+def test_every_cluster_that_is_not_found_again_is_named() -> None:
+    """Also those of a pair that is hard to tell apart, and however many there are."""
+    k = 9
+    mixing = np.zeros((k, k))
+    mixing[0, 1] = mixing[1, 0] = 0.4
+    overlap = np.full(k, 0.5)
+    overlap[[1, 4]] = [0.7, 1.0]
+    stability = quality.Stability(100, np.full(5, 0.95), overlap, mixing)
+    said = [s.text for s in reading._stability(stability) if s.tone == "beware"]
+    assert [text.split(":")[0] for text in said] == [
+        "Clusters 0 and 1 are hard to tell apart",
+        "Clusters 0, 2, 3, 5, 6, 7 and 8 were mostly not found again",
+    ]
+    overlap[1:] = 0.7
+    said = [s.text for s in reading._stability(stability) if s.tone == "beware"]
+    assert said[1].startswith("Cluster 0 was mostly not found again")
 
 
 def test_overlap_and_mixing_by_hand() -> None:
@@ -490,7 +510,9 @@ def test_any_number_of_clusters(tmp_path: Path, k: int) -> None:
     page = report(tmp_path, model, X)
     assert len(page.tables["cluster-table"]) == k + 1
     assert page.text["figure-clusters"] == str(k)
-    assert len(page.points()["colours"]) == k
+    looks = [style(i) for i in range(k)]  # as in pictures
+    assert page.points()["colours"] == [look.colour for look in looks]
+    assert page.points()["marks"] == [look.marker for look in looks]
 
 
 def test_one_cluster(tmp_path: Path) -> None:
@@ -775,12 +797,12 @@ def test_ticks_can_be_told_apart(scale: float) -> None:
     ],
 )
 def test_numbers_in_words(value: float, text: str) -> None:
-    assert reading.number(value) == text
+    assert number(value) == text
 
 
 def test_percents_never_claim_nothing_or_all() -> None:
     parts = [0.0, 0.001, 0.5, 0.999, 1.0]
-    assert [reading.percent(p) for p in parts] == [
+    assert [percent(p) for p in parts] == [
         "0%",
         "less than 1%",
         "50%",
@@ -789,15 +811,3 @@ def test_percents_never_claim_nothing_or_all() -> None:
     ]
     assert [signed(v) for v in (-0.001, 0.004, -1.5, 2.0)] == ["0.00", "0.00", "−1.50", "+2.00"]
     assert [shade(v) for v in (0.0, 0.4, -1.0, 99.0)] == ["", "above-1", "below-3", "above-6"]
-
-
-def test_colours_are_forty_and_told_apart() -> None:
-    colours = cluster_colours(40)
-    assert len(set(colours)) == 40
-    assert cluster_colours(3) == colours[:3]
-    assert cluster_colours(41)[40] == colours[0]
-    rgb = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in colours])
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    luminance = linear @ [0.2126, 0.7152, 0.0722]
-    assert (1.05 / (luminance + 0.05)).min() >= 2.0  # on white
-    assert ((luminance + 0.05) / 0.0605).min() >= 2.0  # on the dark panel

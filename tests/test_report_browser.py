@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,9 @@ import numpy as np
 import pytest
 
 from icvi_artmap import ICVIARTMAP, write_report
-from icvi_artmap.report.colours import cluster_colours
+from icvi_artmap._support.colours import MARKERS, style
+from icvi_artmap._support.wording import number
+from icvi_artmap.report import page
 
 CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
 if not (CHROMIUM.exists() and DRIVER.exists()):
@@ -20,6 +23,7 @@ if not (CHROMIUM.exists() and DRIVER.exists()):
         f"no {CHROMIUM} or {DRIVER}: apt-get install chromium chromium-driver",
         allow_module_level=True,
     )
+SCRIPT = Path(page.__file__).parent / "templates" / "report.js"
 webdriver = pytest.importorskip("selenium.webdriver")
 
 from selenium.webdriver.chrome.service import Service  # noqa: E402
@@ -170,7 +174,7 @@ def texts(browser: Any, selector: str) -> list[str]:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_cluster_is_drawn_in_its_colour(show: Any, name: str, k: int, theme: str) -> None:
     browser = show(f"{name}.html", theme=theme)
-    counts = browser.execute_script(COUNT, cluster_colours(k))
+    counts = browser.execute_script(COUNT, [style(i).colour for i in range(k)])
     assert min(counts) > 20
     assert len(browser.find_elements(By.CSS_SELECTOR, "#legend button")) == k
 
@@ -197,9 +201,54 @@ def test_pointing_at_a_row_shows_it(show: Any) -> None:
     assert not tip.is_displayed()
 
 
+def test_numbers_are_written_as_elsewhere(show: Any) -> None:
+    """The script has the rule of ``wording`` once more."""
+    script = SCRIPT.read_text(encoding="utf-8")
+    section = script[script.index("// --- numbers") : script.index("// --- the map")]
+    rng = np.random.default_rng(0)
+    every = [
+        0.0,
+        1.0,
+        -1.0,
+        1234567.0,
+        0.1,
+        999.96,
+        99999.5,
+        1e7 + 0.5,
+        1e15,
+        1e22,
+        1e-5,
+        9.9996e-5,
+    ]
+    every += (rng.normal(size=300) * 10.0 ** rng.integers(-9, 12, 300)).tolist()
+    every += [-value for value in every]
+    for digits in (2, 4, 6):
+        found = show("four.html").execute_script(
+            f"{section}; return arguments[0].map((v) => number(v, arguments[1]))", every, digits
+        )
+        assert found == [number(value, digits) for value in every]
+
+
+def test_every_mark_has_a_shape(show: Any) -> None:
+    browser = show("forty.html")
+    shapes = browser.execute_script(
+        "return [...document.querySelectorAll('#legend svg')].map((svg) => {"
+        "const shape = svg.firstChild;"
+        "return shape.tagName + ' ' + (shape.getAttribute('points') || '').split(' ').length})"
+    )
+    assert shapes == [
+        shape for shape in ("circle 1", "polygon 4", "polygon 3", "polygon 4") for _ in range(10)
+    ]
+    script = SCRIPT.read_text(encoding="utf-8")
+    corners = script[script.index("const CORNERS = {") :]
+    corners = corners[: corners.index("};")]
+    names = re.findall(r'^    "?([^":]+)"?:', corners, re.MULTILINE)
+    assert tuple(names) == MARKERS
+
+
 def test_the_legend_hides_and_shows_clusters(show: Any) -> None:
     browser = show("four.html")
-    colours = cluster_colours(4)
+    colours = [style(i).colour for i in range(4)]
     before = browser.execute_script(COUNT, colours)
     button = browser.find_element(By.CSS_SELECTOR, "#legend button[data-cluster='2']")
     assert button.get_attribute("aria-pressed") == "true"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
     from icvi_artmap.estimators.vigilance_search.search import ICVIARTMAPSearch
     from icvi_artmap.indices.custom import custom_index
-    from icvi_artmap.inspection.explanation import Explanation, explain
+    from icvi_artmap.inspection.explain import Explanation, explain
     from icvi_artmap.persistence.file_format import ModelFileError
     from icvi_artmap.persistence.save_load import load, save
     from icvi_artmap.plotting.category import CategoryDisplay
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "CategoryDisplay": "icvi_artmap.plotting.category",
     "DualVigilanceFuzzyART": "icvi_artmap.estimators.art_family",
-    "Explanation": "icvi_artmap.inspection.explanation",
+    "Explanation": "icvi_artmap.inspection.explain",
     "FuzzyART": "icvi_artmap.estimators.art_family",
     "FuzzyARTMAP": "icvi_artmap.estimators.art_family",
     "ICVIARTMAP": "icvi_artmap.estimators.icvi_artmap",
@@ -47,7 +47,7 @@ _HOMES = {
     "Table": "icvi_artmap.tables",
     "VATDisplay": "icvi_artmap.plotting.vat",
     "custom_index": "icvi_artmap.indices.custom",
-    "explain": "icvi_artmap.inspection.explanation",
+    "explain": "icvi_artmap.inspection.explain",
     "index_value": "icvi_artmap.prediction.index_value",
     "ivat": "icvi_artmap.tendency.vat",
     "load": "icvi_artmap.persistence.save_load",

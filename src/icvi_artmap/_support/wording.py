@@ -18,10 +18,12 @@ ARROWS = "↑: greater is better, ↓: smaller is better."
 
 
 def number(value: float, digits: int = 4) -> str:
-    """So many digits, or all before the point and one behind it, with a real minus.
+    """A number with ``digits`` digits, or with all before the point and one behind it.
 
     >>> number(0.123456), number(-1234.567), number(70000), number(1e-9)
     ('0.1235', '−1,234.6', '70,000', '1e−09')
+    >>> number(5408.8123, 5), number(5408.8123, 6)
+    ('5,408.8', '5,408.81')
     """
     value = float(value)
     if math.isnan(value):
@@ -33,12 +35,12 @@ def number(value: float, digits: int = 4) -> str:
     elif 10.0 ** (digits - 1) <= abs(value) < 1e7:
         text = f"{value:,.1f}"
     else:
-        text = f"{value:.{digits}g}"
+        text = f"{value:,.{digits}g}"
     return "0" if text == "-0" else text.replace("-", MINUS)
 
 
 def fixed(value: float | None, places: int) -> str:
-    """A number with so many places behind the point, as in a column where they stand below others.
+    """A number with a fixed number of places, as in a column where the points stand in line.
 
     >>> fixed(-0.5, 2), fixed(-0.001, 2), fixed(None, 2)
     ('−0.50', '0.00', '–')

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from icvi_artmap._support.wording import plural, quoted
+from icvi_artmap.indices.registry import NAMES
 from icvi_artmap.tables.formats import STREAM, names_of_formats, suffixes_of, written_formats
 
 if TYPE_CHECKING:
@@ -26,20 +27,15 @@ REPORT_SUFFIXES = (".html", ".htm")
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg")
 
 
-class IndexName(StrEnum):
-    """The built-in indices, by name, so that help and completion need not import them."""
+if TYPE_CHECKING:
 
-    NI = "NI"
-    CH = "CH"
-    WB = "WB"
-    XB = "XB"
-    DB = "DB"
-    PBM = "PBM"
+    class IndexName(StrEnum):
+        """The built-in indices, by name; which there are, the registry knows."""
 
+        NI = "NI"
 
-def ridge(n_features: int) -> float:
-    """The ridge that the index NI adds to covariances; other methods get the same."""
-    return float(10 ** (-12 / n_features))
+else:
+    IndexName = StrEnum("IndexName", {name: name for name in NAMES})
 
 
 class Missing(StrEnum):
@@ -69,7 +65,7 @@ IndexOption = Annotated[
         "-i",
         case_sensitive=False,
         help="The validity index that decides. NI: clusters of any size and direction; "
-        "CH, WB: round ones of similar width; XB, DB, PBM: see the documentation.",
+        "CH: round ones of similar width; what each looks at, score tells.",
     ),
 ]
 NumberOption = Annotated[

@@ -10,7 +10,6 @@ from icvi_artmap._support.wording import ARROWS, arrow, better, counted, fixed, 
 from icvi_artmap.cli.common import (
     ColumnsOption,
     DataArgument,
-    IndexName,
     Input,
     JobsOption,
     JsonOption,
@@ -29,6 +28,7 @@ from icvi_artmap.cli.common import (
     wrong,
 )
 from icvi_artmap.cli.methods import Method, all_methods, is_ours, warm
+from icvi_artmap.indices.registry import NAMES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,12 +41,10 @@ if TYPE_CHECKING:
 
     Labels = NDArray[np.integer[Any]]
 
-#: Indices that the table has.
-SHOWN = ("NI", "CH", "XB", "DB")
 #: Runs of every method that draws at random, each with its own seed.
 SEEDS = 3
 
-OURS = ", ".join(IndexName)
+OURS = ", ".join(NAMES)
 OTHERS = ", ".join(method.name for method in all_methods() if not is_ours(method.name))
 
 MethodsOption = Annotated[
@@ -152,10 +150,10 @@ def _compare(
     bar.say("loading")
     import numpy as np
 
-    from icvi_artmap.indices.registry import get_index
+    from icvi_artmap.indices.registry import INDICES
 
     outcomes = _outcomes(table, clusters, wanted, seed, jobs, bar)
-    indices = [get_index(name) for name in SHOWN]
+    indices = [index for index in INDICES.values() if index.compared]
     rows = [_summary(method, outcomes, seed, table.X, groups, indices) for method in wanted]
     notes = list(table.notes)
     if left_out:

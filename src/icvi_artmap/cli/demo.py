@@ -14,8 +14,8 @@ from icvi_artmap.cli.common import (
     SeedOption,
     Target,
     check_targets,
-    ridge,
 )
+from icvi_artmap.indices.shared.ridge import ridge
 
 if TYPE_CHECKING:
     import numpy as np

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-    from icvi_artmap.inspection.explanation import Explanation
+    from icvi_artmap.inspection.explain import Explanation
     from icvi_artmap.tables import Table
 
 RowOption = Annotated[
@@ -102,7 +102,7 @@ def _explained(model: ICVIARTMAP, table: Table, positions: list[int]) -> Explain
     from dataclasses import replace
 
     from icvi_artmap.estimators.fitted import is_training_data
-    from icvi_artmap.inspection.explanation import explain as explain_samples
+    from icvi_artmap.inspection.explain import explain as explain_samples
 
     trained = is_training_data(model, table.X)
     found = explain_samples(model, table.X[positions], samples=positions if trained else None)

@@ -248,9 +248,9 @@ def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, An
 
 def describe_clusters(model: ICVIARTMAP, table: Table) -> list[dict[str, Any]]:
     """Every cluster as JSON has it: its size, and its features, the most telling first."""
-    from icvi_artmap.inspection.explanation import _profiles
+    from icvi_artmap.inspection.profiles import profiles as profiles_of
 
-    profiles = _profiles(model)
+    profiles = profiles_of(model)
     return [
         {
             "cluster": i,
@@ -301,10 +301,10 @@ def print_result(console: Console, found: Fitted, name: str) -> None:
 def print_clusters(console: Console, model: ICVIARTMAP, table: Table) -> None:
     """Print the size of every cluster and what sets it apart."""
     from icvi_artmap.cli.output import columns
-    from icvi_artmap.inspection.explanation import _profiles
+    from icvi_artmap.inspection.profiles import profiles as profiles_of
     from icvi_artmap.report.reading import telling
 
-    profiles = _profiles(model)
+    profiles = profiles_of(model)
     told = next(most for up_to, most in TOLD if model.n_clusters_ <= up_to)
     shown = columns("cluster", "rows", "share", ("left", "what sets it apart"))
     for i in range(model.n_clusters_):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from icvi_artmap.cli.common import IndexName, ridge
+from icvi_artmap.indices.registry import NAMES
+from icvi_artmap.indices.shared.ridge import ridge
 
 #: The most rows for methods whose time and memory grow with the square of the rows.
 SQUARE_ROWS = 5_000
@@ -26,7 +27,7 @@ class Method(NamedTuple):
 
 def all_methods() -> list[Method]:
     """All methods: iCVI-ARTMAP with every index, then the others."""
-    ours = [Method(name.value, _ours(name.value)) for name in IndexName]
+    ours = [Method(name, _ours(name)) for name in NAMES]
     return [
         *ours,
         Method("fuzzy-art", _fuzzy_art),
@@ -41,7 +42,7 @@ def all_methods() -> list[Method]:
 
 def is_ours(method: str) -> bool:
     """Whether a method is iCVI-ARTMAP; its name is that of the index."""
-    return method in IndexName.__members__
+    return method in NAMES
 
 
 _WARMED: set[str] = set()

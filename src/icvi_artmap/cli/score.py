@@ -13,7 +13,6 @@ from icvi_artmap.cli.common import (
     ColumnsOption,
     DataArgument,
     IdColumnOption,
-    IndexName,
     Input,
     JsonOption,
     LabelColumnOption,
@@ -37,17 +36,6 @@ if TYPE_CHECKING:
     from icvi_artmap.cli.output import Bar
     from icvi_artmap.indices.base import Index
     from icvi_artmap.tables import Table
-
-#: What every index looks at.
-MEANINGS = {
-    "NI": "are clusters Gaussian, of whatever shape",
-    "CH": "spread of the centres against spread within clusters",
-    "WB": "the reverse of CH, times the number of clusters",
-    "XB": "spread within clusters against the two nearest centres",
-    "DB": "every cluster against its worst neighbour",
-    "PBM": "the two farthest centres against spread within clusters",
-}
-
 
 LabelsArgument = Annotated[
     str,
@@ -112,7 +100,7 @@ def _scores(given: Input, labels: str, in_file: bool, bar: Bar) -> Scores:
     bar.say("scoring")
     import numpy as np
 
-    from icvi_artmap.indices.registry import get_index
+    from icvi_artmap.indices.registry import INDICES
     from icvi_artmap.prediction.index_value import index_value
 
     present, codes = np.unique(clusters, return_inverse=True)
@@ -120,7 +108,7 @@ def _scores(given: Input, labels: str, in_file: bool, bar: Bar) -> Scores:
         raise ValueError(
             f"All rows have the label {str(present[0])!r}. An index compares at least two clusters."
         )
-    indices = [get_index(name.value) for name in IndexName]
+    indices = list(INDICES.values())
     values = {index.name: index_value(table.X, codes, index) for index in indices}
     return Scores(table, cluster_sizes(clusters), indices, values, agreement(groups, codes))
 
@@ -138,7 +126,7 @@ def _show(console: Console, found: Scores, given: Input) -> None:
     shown = columns(("left", "index"), "value", ("left", "what it looks at"))
     for index in found.indices:
         head = f"{index.name} {arrow(index.direction)}"
-        shown.add_row(head, number(found.values[index.name]), MEANINGS[index.name])
+        shown.add_row(head, number(found.values[index.name]), index.purpose)
     console.print(shown)
     console.print(f"\n{ARROWS}")
     if found.ari is not None:

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-#: So many clusters and features are shown; that there are more is said.
+from icvi_artmap._support.wording import counted, fixed, number, shortened
+
+#: The largest numbers of clusters and of features in the table; a line below tells of the others.
 ROWS, FEATURES = 12, 5
-#: Names longer than this are cut.
+#: Names longer than this are shortened.
 NAME_LENGTH = 24
 
 
@@ -42,12 +44,14 @@ class Summary:
         lines.append("</tr></thead><tbody>")
         for i, name in enumerate(self.names[:ROWS]):
             entries = "".join(_cell("td", column[i]) for column in self.columns.values())
-            lines.append(f"<tr>{_cell('th', _short(name), 'row', 'left')}{entries}</tr>")
+            lines.append(
+                f"<tr>{_cell('th', shortened(name, NAME_LENGTH), 'row', 'left')}{entries}</tr>"
+            )
         lines.append("</tbody></table>")
         left_out = list(self.left_out)
         if len(self.names) > ROWS:
             rest = len(self.names) - ROWS
-            left_out.insert(0, f"{rest:,} more {_plural(rest, self.kind)}")
+            left_out.insert(0, counted(rest, f"more {self.kind}"))
         if left_out:
             lines.append(f"<p>… and {escape(', '.join(left_out))}</p>")
         return "".join([*lines, "</div>"])
@@ -57,7 +61,7 @@ class SummarisedEstimator(BaseEstimator):
     """An estimator whose notebook output ends with a summary once it is fitted."""
 
     def _summary(self) -> Summary | None:
-        """What to show; None before the fit."""
+        """The summary to show; None before the fit."""
         return None
 
     def _repr_html_inner(self) -> str:
@@ -66,7 +70,7 @@ class SummarisedEstimator(BaseEstimator):
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:  # not if scikit-learn is set to show text
-            # Set, not added to: it makes no difference which of the two asks the other.
+            # Replace the text: scikit-learn may or may not have called _repr_html_inner already.
             bundle["text/html"] = self._repr_html_inner()
         return bundle
 
@@ -76,39 +80,28 @@ class SummarisedEstimator(BaseEstimator):
 
 
 def sizes(labels: NDArray[np.int64], n_clusters: int) -> dict[str, Sequence[str]]:
-    """Columns: how many samples every cluster has, and which part of all."""
+    """Columns with the size of every cluster, and its share of all samples."""
     counts = np.bincount(labels, minlength=n_clusters)
     total = max(int(counts.sum()), 1)
     return {
         "samples": [f"{count:,}" for count in counts],
-        "share": [f"{count / total:.1%}" for count in counts],
+        "share": [f"{fixed(100.0 * count / total, 1)}%" for count in counts],
     }
 
 
 def centres(
     values: NDArray[np.float64], names: Sequence[str] | None
 ) -> tuple[dict[str, Sequence[str]], list[str]]:
-    """Columns: the means of the first features; and what is left out."""
+    """Columns with the means of the first features, and a note on the features left out."""
     d = values.shape[1]
     columns: dict[str, Sequence[str]] = {}
     for f in range(min(d, FEATURES)):
-        heading = f"mean of {_short(f'feature {f}' if names is None else names[f])}"
-        if heading in columns:  # a name that comes twice, or that is the same when cut
+        heading = f"mean of {shortened(f'feature {f}' if names is None else names[f], NAME_LENGTH)}"
+        if heading in columns:  # the same name twice, or two names that are the same when shortened
             heading += f" ({f})"
-        columns[heading] = [f"{value:.4g}" for value in values[:, f]]
+        columns[heading] = [number(value) for value in values[:, f]]
     rest = d - FEATURES
-    return columns, [f"{rest:,} more {_plural(rest, 'feature')}"] if rest > 0 else []
-
-
-def _plural(n: int, noun: str) -> str:
-    if n == 1:
-        return noun
-    return f"{noun}es" if noun.endswith("s") else f"{noun}s"
-
-
-def _short(name: Any) -> str:
-    text = str(name)
-    return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
+    return columns, [counted(rest, "more feature")] if rest > 0 else []
 
 
 def _cell(tag: str, text: str, scope: str = "", align: str = "right") -> str:

@@ -1,1 +1,1 @@
-"""Why samples belong to their clusters."""
+"""Why samples belong to their clusters, what sets clusters apart, which samples are uncertain."""

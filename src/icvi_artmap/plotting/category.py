@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from icvi_artmap._support.wording import counted
 from icvi_artmap.plotting import drawing, samples
 
 
@@ -139,7 +140,7 @@ class CategoryDisplay:
             This display, with ``ax_`` and ``figure_``.
         """
         ax = drawing.axes(ax, (6.4 + drawing.key_width(self.clusters), 5.0))
-        title = drawing.counted(len(self.boxes), "category")
+        title = counted(len(self.boxes), "category")
         if self.points is not None and self.n_samples is not None:
             if self.point_labels is None:
                 ax.scatter(*self.points.T, s=8, color="black", linewidths=0)
@@ -147,19 +148,19 @@ class CategoryDisplay:
                 options = {"alpha": 0.6}
                 drawing.draw_points(ax, self.points, self.point_labels, self.clusters, options)
             n, m = self.n_samples, len(self.points)
-            shown = drawing.counted(n, "sample") if m == n else f"{m:,} of {n:,} samples drawn"
+            shown = counted(n, "sample") if m == n else f"{m:,} of {n:,} samples drawn"
             title += f", {shown}"
         drawing.draw_boxes(ax, self.boxes, self.labels, self.clusters, fill)
         drawing.set_title(ax, title)
         for side, name in zip("xy", self.names, strict=True):
             ax.set(**{f"{side}label": drawing.written(name, drawing.AXIS_LETTERS)})
-        there = np.isin(self.clusters, drawing.together(self.labels, self.point_labels))
-        drawing.draw_key(ax, self.clusters[there], None, self._places()[there], self.kind)
+        occurring = np.isin(self.clusters, drawing.together(self.labels, self.point_labels))
+        drawing.draw_key(ax, self.clusters[occurring], None, self._places()[occurring], self.kind)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _places(self) -> NDArray[np.float64]:
-        """Medians of the centres of every cluster's boxes; without one, of its samples."""
+        """Medians of the centres of every cluster's boxes, or of its samples if it has no box."""
         middle = self.boxes.mean(axis=1)
         places = np.zeros((len(self.clusters), 2))
         for i, cluster in enumerate(self.clusters):

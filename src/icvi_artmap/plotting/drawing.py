@@ -1,4 +1,4 @@
-"""What several pictures have in common: axes, names, points, boxes, and which colour is what."""
+"""The common parts of pictures: axes, names, points, boxes, and the key to the colours."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.plotting.colours import COLOURS, numbers, style
+from icvi_artmap._support.colours import PER_MARK, numbers, style
+from icvi_artmap._support.wording import better, shortened
 
-#: Letters of a name that are shown: on an axis, in a legend, in the midst of a picture.
+#: The largest number of letters of a name on an axis, in a legend, and inside a picture.
 AXIS_LETTERS, LEGEND_LETTERS, INNER_LETTERS = 46, 28, 4
-#: With more clusters than colours the clusters are named in the picture, not in a legend; names
-#: longer than a number go into a legend, with numbers, in columns of so many, and so many columns.
-LEGEND_MOST, COLUMN, COLUMNS = len(COLOURS), 22, 3
-#: What names longer than a number take, in inches: a column of the legend, or upright.
+#: More clusters than this are named in the picture, not in a legend. If their names are longer than
+#: a number, a legend tells which number is which name, in columns of COLUMN names.
+LEGEND_MOST, COLUMN, COLUMNS = PER_MARK, 22, 3
+#: Room for names longer than a number, in inches: a column of the legend, or upright names.
 COLUMN_WIDTH, UPRIGHT_HEIGHT = 2.4, 1.4
 #: Size of the mark of a sample, in square points: this divided by their number, within limits.
 INK, SMALLEST, LARGEST = 20_000.0, 4.0, 20.0
-#: From so many samples on, a picture of lines (SVG, PDF) has the samples as pixels.
+#: With this number of samples or more, a vector picture (SVG, PDF) has them as pixels.
 PIXELS_FROM = 2000
-#: A box without extent, but for rounding, is drawn as a point of this size.
+#: A box whose sides are below ROUNDING of the picture is drawn as a point of size POINT.
 ROUNDING, POINT = 1e-9, 5.0
-#: Font size of names in the picture; a letter's width in parts of it, and the space around.
+#: Names inside the picture: font size, width of a letter in parts of it, and space around a name.
 INNER_FONT, LETTER, SPACE = 7.5, 0.62, 4.0
 #: Font sizes of the names of rows and columns.
 LEAST_FONT, MOST_FONT = 4.5, 8.3
@@ -33,7 +34,7 @@ STRIP = 6.0
 
 
 def axes(ax: Any, size: tuple[float, float]) -> Any:
-    """The axes given, or those of a new figure of that size in inches."""
+    """The given axes, or those of a new figure of this size in inches."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
@@ -44,43 +45,23 @@ def axes(ax: Any, size: tuple[float, float]) -> Any:
 # --- text ----------------------------------------------------------------------------------------
 
 
-def shortened(name: Any, most: int) -> str:
-    """The name in one line, with an ellipsis in the middle if it has more letters than ``most``."""
-    text = " ".join(str(name).split())
-    if len(text) <= most:
-        return text
-    tail = (most - 1) // 2
-    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
-
-
 def plain(text: str) -> str:
-    """Text that matplotlib shows as it is: between two ``$`` it would look for a formula."""
+    """Escape dollar signs: matplotlib would read the text between two of them as a formula."""
     return text.replace("$", r"\$")
 
 
 def written(name: Any, most: int) -> str:
-    """A name to be shown."""
+    """A name, shortened and escaped for matplotlib."""
     return plain(shortened(name, most))
 
 
-def number(value: float, digits: int = 5) -> str:
-    """With the minus that matplotlib has on its axes."""
-    return f"{value:.{digits}g}".replace("-", "\N{MINUS SIGN}")
-
-
 def index_label(name: str, direction: int) -> str:
-    better = "greater" if direction > 0 else "smaller"
-    return f"{written(name, LEGEND_LETTERS)} ({better} is better)"
-
-
-def counted(n: int, noun: str) -> str:
-    """ "1 sample", "2,000 samples", "3 classes"."""
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + ("es" if noun[-1] == "s" else "s")
-    return f"{n:,} {noun if n == 1 else plural}"
+    """The name of an index, and which values are better."""
+    return f"{written(name, LEGEND_LETTERS)} ({better(direction)} is better)"
 
 
 def set_title(ax: Any, text: str) -> None:
-    """In the place where a title of the user's, set later, takes its place."""
+    """Set the title where a title that the user sets later replaces it."""
     ax.set_title(text, fontsize="medium")
 
 
@@ -114,7 +95,7 @@ def draw_points(
 
 
 def positions(labels: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.int64]:
-    """Position of every label among the labels of clusters, each of which is there once."""
+    """The position of every label among the labels of the clusters, which are all different."""
     if not (known := np.isin(labels, clusters)).all():
         unknown = labels[~known][:1].tolist()[0]
         raise ValueError(f"Label {unknown!r} is not among the clusters {clusters.tolist()}.")
@@ -149,7 +130,7 @@ def draw_boxes(
         if len(x) == 0:
             continue
         corners = list(np.stack([x, y, right, y, right, top, x, top], axis=1).reshape(-1, 4, 2))
-        # Inside and outline apart: only the inside is to be seen through.
+        # Only the inside is transparent, so inside and outline are drawn apart.
         inside = PolyCollection(corners, facecolors=colour, edgecolors="none", alpha=fill)
         outline = PolyCollection(
             corners, facecolors="none", edgecolors=colour, linewidths=1.2, linestyles=line
@@ -163,13 +144,14 @@ def draw_boxes(
 
 
 def cluster_name(cluster: Any, most: int) -> str:
-    """A negative number means no cluster, as in scikit-learn."""
+    """The name of a cluster; a negative number means no cluster, as in scikit-learn."""
     if isinstance(cluster, (int, np.integer)) and cluster < 0:
         return "none"
     return written(cluster, most)
 
 
 def long_names(clusters: NDArray[Any]) -> bool:
+    """Whether any name is longer than a number inside the picture may be."""
     return any(len(cluster_name(cluster, AXIS_LETTERS)) > INNER_LETTERS for cluster in clusters)
 
 
@@ -187,7 +169,7 @@ def draw_key(
     places: NDArray[np.float64],
     kind: str,
 ) -> None:
-    """Say which colour is which cluster: in a legend or, with many clusters, at their places."""
+    """Name the clusters, in a legend or, if there are many, at their places."""
     if len(clusters) <= LEGEND_MOST:
         _legend(ax, clusters, sizes, kind, numbered=False)
         return
@@ -224,7 +206,7 @@ def beside(ax: Any, handles: list[Any], names: list[str]) -> Any:
     if ax.figure.get_layout_engine() is not None:
         corner = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
         place = {"frameon": False, **corner}
-    # matplotlib leaves out what begins with "_": the names come afterwards.
+    # matplotlib leaves out names that begin with "_", so the names are set afterwards.
     blank = [str(i) for i in range(len(names))]
     columns = -(-len(names) // COLUMN)
     legend = ax.legend(handles, blank, ncols=columns, fontsize="small", alignment="left", **place)
@@ -241,10 +223,10 @@ def _names_in_place(
     width = np.array([LETTER * INNER_FONT * len(name) + SPACE for name in names]) * scale
     height = (INNER_FONT + SPACE) * scale
     frame = ax.get_window_extent()
-    there = ax.transData.transform(places)
-    moved = apart(there, width, height, (frame.x0, frame.y0, frame.x1, frame.y1))
+    wanted = ax.transData.transform(places)
+    moved = apart(wanted, width, height, (frame.x0, frame.y0, frame.x1, frame.y1))
     texts = ax.transData.inverted().transform(moved)
-    far = np.abs(moved - there).max(axis=1) > height
+    far = np.abs(moved - wanted).max(axis=1) > height
     for i, look in enumerate(looks):
         colour = style(look).colour
         line = {"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
@@ -285,8 +267,8 @@ def apart(
         np.fill_diagonal(hit, False)
         if not hit.any():
             break
-        # Along the side where less is needed. Where two are in the same place, the later one gives
-        # way upwards.
+        # Two labels move apart along the side where they overlap less. If they are in the same
+        # place, the later one moves up.
         along = overlap.argmin(axis=2)[..., None] == np.arange(2)
         towards = np.where(difference == 0.0, np.where(below, 1.0, -1.0)[..., None], difference)
         push = np.where(hit[..., None] & along, np.sign(towards) * (overlap + 0.5) / 2.0, 0.0)
@@ -299,7 +281,7 @@ def draw_strip(ax: Any, clusters: NDArray[Any]) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-    # Its height is in points, whatever the size of the axes.
+    # The strip is the same number of points high on axes of any size.
     below = ax.figure.dpi_scale_trans + ScaledTranslation(0, 0, ax.transAxes)
     top, bottom = -1.0 / 72.0, -(STRIP + 1.0) / 72.0
     corners = [
@@ -326,7 +308,7 @@ def cell_size(ax: Any, columns: int, rows: int) -> tuple[float, float]:
 
 
 def font_size(points: float) -> float:
-    """Of lines of text so many points apart."""
+    """The font size of lines of text that are this many points apart."""
     return float(np.clip(0.85 * points, LEAST_FONT, MOST_FONT))
 
 
@@ -336,7 +318,7 @@ def set_cluster_names(ax: Any, clusters: NDArray[Any], kind: str) -> None:
     width, _ = cell_size(ax, len(names), 1)
     across = max(map(len, names)) * LETTER * MOST_FONT < width and not long_names(clusters)
     size = MOST_FONT if across else font_size(width)
-    # In a picture too small for all names some are left out, but none is written over another.
+    # If a picture is too small for all names, some are left out, so that none overlaps another.
     every = 1 if across else int(np.ceil(LEAST_FONT / width))
     ticks = range(0, len(names), every)
     ax.set_xticks(ticks, names[::every], rotation=0 if across else 90, fontsize=size)

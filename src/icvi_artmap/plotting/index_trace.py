@@ -8,12 +8,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from icvi_artmap._support.colours import COLOURS
+from icvi_artmap._support.wording import counted, number
 from icvi_artmap.plotting import drawing, samples
-from icvi_artmap.plotting.colours import COLOURS
 
-#: More points of a line than this are not seen: of each group of them the extremes are kept.
+#: Digits of index values in the title and in the legend.
+DIGITS = 5
+#: A line with more points than this is thinned: of each group of points the extremes are kept.
 MOST_POINTS = 4000
-#: Of more epochs than this only every so many get a line.
+#: The ends of about this number of epochs get a line.
 MOST_LINES = 40
 
 
@@ -154,33 +157,33 @@ class IndexTraceDisplay:
             if (found := counts > 0).any():
                 marks = {"marker": mark, "markersize": 8, "color": colour, "linestyle": ""}
                 handles += ax.plot(ends[found], after[found], zorder=4, **marks)
-                names.append(drawing.counted(int(counts.sum()), what))
+                names.append(counted(int(counts.sum()), what))
         if self.refined is not None and np.isfinite(self.refined):
             handles += ax.plot(
                 ends[-1:], [self.refined], "D", color=COLOURS[1], markeredgecolor="black", zorder=5
             )
-            names.append(f"refined: {drawing.number(self.refined)}")
+            names.append(f"refined: {number(self.refined, DIGITS)}")
         if self.reference is not None:
             if np.isfinite(self.reference):
                 line = ax.axhline(self.reference, color="black", linestyle="--", linewidth=1.0)
             else:
                 (line,) = ax.plot([], [], color="black", linestyle="--", linewidth=1.0)
             handles.append(line)
-            names.append(f"reference: {drawing.number(self.reference)}")
+            names.append(f"reference: {number(self.reference, DIGITS)}")
         if handles:
             drawing.beside(ax, handles, names)
         ax.set_xlabel("presentations of samples")
         ax.set_ylabel(drawing.index_label(self.index_name, self.direction))
         ax.xaxis.set_major_formatter("{x:,.0f}")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        first, last = drawing.number(self.history[0]), drawing.number(self.history[-1])
-        drawing.set_title(ax, f"{drawing.counted(n_epochs, 'epoch')}: from {first} to {last}")
+        first, last = number(self.history[0], DIGITS), number(self.history[-1], DIGITS)
+        drawing.set_title(ax, f"{counted(n_epochs, 'epoch')}: from {first} to {last}")
         ax.margins(x=0.02)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _curve(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The start, every presentation, and at the end of an epoch the value it ends with."""
+        """The index at the start, after every presentation, and after each epoch."""
         n_epochs = len(self.merges)
         if n_epochs == 0:
             return np.zeros(1), self.history[:1]
@@ -195,7 +198,7 @@ class IndexTraceDisplay:
 def thinned(
     x: NDArray[np.float64], y: NDArray[np.float64], most: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """A line of at most so many points that looks the same; infinite values are left out.
+    """A line of at most ``most`` points that looks the same; infinite values are left out.
 
     Of each group of neighbours the first, the last, the least and the greatest are kept.
     """

@@ -7,10 +7,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.colours import numbers, style
+from icvi_artmap._support.wording import counted
 from icvi_artmap.plotting import drawing, samples
-from icvi_artmap.plotting.colours import numbers, style
 
-#: Up to so many categories each is named; more are only counted.
+#: Each category is named if there are no more of them than this.
 MOST_NAMED = 40
 #: The darkest grey of the matrix, in parts of black.
 DARKEST = 0.45
@@ -126,7 +127,7 @@ class MapFieldDisplay:
         height = float(np.clip(1.6 + 0.18 * n_categories, 3.4, 7.6))
         width = 3.2 + float(np.clip(0.3 * k, 1.5, 9.0))
         ax = drawing.axes(ax, (width, height + drawing.names_height(self.clusters)))
-        # Light greys: the colours of the clusters are to be seen between them.
+        # The greys are light, so that the colours of the clusters stand out.
         chosen = {"cmap": _greys(), "aspect": "auto", "interpolation": "nearest", **options}
         self.im_ = ax.imshow(self.map_field[self.order], **chosen)
         corners, colours = [], []
@@ -147,9 +148,7 @@ class MapFieldDisplay:
         ax.tick_params(axis="y", length=0)
         how = self.kind if self.sizes is None else f"{self.kind}, largest first"
         ax.set_ylabel(f"category (by {how})")
-        drawing.set_title(
-            ax, f"{drawing.counted(n_categories, 'category')}, {drawing.counted(k, self.kind)}"
-        )
+        drawing.set_title(ax, f"{counted(n_categories, 'category')}, {counted(k, self.kind)}")
         ax.figure.colorbar(self.im_, ax=ax, label="weight of the other ties")
         self.ax_, self.figure_ = ax, ax.figure
         return self

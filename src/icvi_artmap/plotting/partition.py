@@ -7,12 +7,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from icvi_artmap._support.wording import counted, short_percent
 from icvi_artmap.plotting import drawing, samples
 
 PROJECTIONS = ("auto", "pca", "tsne")
-#: t-SNE is slow: so many samples are drawn at most, unless told otherwise.
+#: The largest number of samples drawn by default with t-SNE, which is slow.
 MOST_POINTS_TSNE = 2_000
-#: t-SNE sees so many principal components at most: the rest is noise and takes time.
+#: t-SNE gets at most this number of principal components: the rest is noise and takes time.
 TSNE_COMPONENTS = 30
 
 
@@ -167,7 +168,7 @@ class PartitionDisplay:
         projection: str | tuple[int, int] = "auto",
         max_points: int | None = None,
     ) -> Self:
-        """Take labels that are given.
+        """Take the given labels.
 
         Parameters
         ----------
@@ -223,12 +224,16 @@ class PartitionDisplay:
         for side, name in zip("xy", self.names, strict=True):
             ax.set(**{f"{side}label": drawing.written(name, drawing.AXIS_LETTERS)})
         n, m = int(self.sizes.sum()), len(self.points)
-        what = drawing.counted(int(np.count_nonzero(self.sizes)), self.kind)
-        shown = drawing.counted(n, "sample") if m == n else f"{m:,} of {n:,} samples drawn"
+        what = counted(int(np.count_nonzero(self.sizes)), self.kind)
+        shown = counted(n, "sample") if m == n else f"{m:,} of {n:,} samples drawn"
         drawing.set_title(ax, f"{what}, {shown}")
-        there = np.isin(self.clusters, self.labels)
+        occurring = np.isin(self.clusters, self.labels)
         drawing.draw_key(
-            ax, self.clusters[there], self.sizes[there], self._centres()[there], self.kind
+            ax,
+            self.clusters[occurring],
+            self.sizes[occurring],
+            self._centres()[occurring],
+            self.kind,
         )
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -249,7 +254,7 @@ def _plane(
     projection: str | tuple[int, int],
     max_points: int | None,
 ) -> tuple[NDArray[np.int64], Plane]:
-    """The rows to draw, and where."""
+    """The rows to draw, and their places."""
     d = table.shape[1]
     if isinstance(projection, str):
         if projection not in PROJECTIONS:
@@ -302,7 +307,7 @@ def _principal(table: NDArray[np.float64]) -> Plane:
     total = standardised.var(axis=0, ddof=1).sum()
     share = pca.explained_variance_ / total if total > 0.0 else np.zeros(2)
     first, second = (
-        f"principal component {i + 1} ({share[i]:.0%} of the variance)" for i in range(2)
+        f"principal component {i + 1} ({short_percent(share[i])} of the variance)" for i in range(2)
     )
     return Plane(points, (first, second), None, True)
 
@@ -319,7 +324,7 @@ def _neighbours(table: NDArray[np.float64]) -> Plane:
     standardised = _standardised(table)
     if d > TSNE_COMPONENTS and n > TSNE_COMPONENTS:
         standardised = PCA(TSNE_COMPONENTS, random_state=samples.SEED).fit_transform(standardised)
-    # scikit-learn wants a perplexity below the number of samples.
+    # scikit-learn requires a perplexity below the number of samples.
     tsne = TSNE(2, init="pca", perplexity=min(30.0, (n - 1) / 3.0), random_state=samples.SEED)
     with one_thread():  # for so few samples faster than several, and the same on every run
         points = tsne.fit_transform(standardised)

@@ -7,14 +7,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from icvi_artmap._support.colours import ink
+from icvi_artmap._support.wording import counted, fixed, short_percent
 from icvi_artmap.plotting import drawing, samples
-from icvi_artmap.plotting.colours import ink
 
-#: So many features are drawn by default.
+#: The largest number of features drawn by default.
 MOST_FEATURES = 30
-#: Means beyond so many deviations get the same colour; their values are written.
+#: Means of more deviations than this get the same colour; their values are written.
 STRONGEST = 3.0
-#: A cell of the picture, in inches, and the least one that a value is written into, in points.
+#: The size of a cell, in inches, and the least size of a cell with a value in it, in points.
 CELL, LEAST_CELL = (0.36, 0.26), (19.0, 11.0)
 #: Largest picture, in inches.
 LARGEST = (18.0, 12.0)
@@ -93,21 +94,22 @@ class ProfileDisplay:
         Parameters
         ----------
         estimator : fitted ICVIARTMAP
-            For other estimators there is :meth:`from_labels`.
+            For other estimators use :meth:`from_labels`.
 
         Returns
         -------
         ProfileDisplay
         """
         model = samples.fitted(estimator)
-        if not hasattr(model, "_moments"):
+        moments = getattr(getattr(model, "fitted_", None), "moments", None)
+        if moments is None:
             raise TypeError(
                 f"{type(model).__name__} keeps no means of its clusters. Use "
                 "ProfileDisplay.from_labels(X, model.predict(X))."
             )
         return cls(
-            model.fitted_.moments.mean.copy(),
-            model.fitted_.moments.n.astype(np.int64),
+            moments.mean.copy(),
+            moments.n.astype(np.int64),
             clusters=samples.clusters_of(model),
             feature_names=samples.feature_names(None, model.n_features_in_, model),
         )
@@ -175,12 +177,12 @@ class ProfileDisplay:
         ax.set_yticks(range(len(features)), features, fontsize=drawing.font_size(row))
         ax.tick_params(axis="y", length=0)
         ax.spines[:].set_visible(False)
-        text = drawing.counted(d, "feature")
+        text = counted(d, "feature")
         if len(shown) < d:
             rest = self.variance_share[self.order[max_features]]
             text = (
                 f"{len(shown)} of {text} shown\n"
-                f"others: at most {rest:.0%} of the variance between clusters"
+                f"others: at most {short_percent(rest)} of the variance between clusters"
             )
         drawing.set_title(ax, text)
         ax.figure.colorbar(
@@ -194,14 +196,14 @@ class ProfileDisplay:
         return self
 
     def _write_values(self, ax: Any, values: NDArray[np.float64]) -> None:
-        """Values in the cells, if they are large enough for that."""
+        """Write the values into the cells if these are large enough."""
         rows, columns = values.shape
         width, height = drawing.cell_size(ax, columns, rows)
         if width < LEAST_CELL[0] or height < LEAST_CELL[1]:
             return
         colours = ink(self.im_.cmap(self.im_.norm(values)))
         for (row, column), value in np.ndenumerate(values):
-            text = f"{value:.1f}".replace("-0.0", "0.0").replace("-", "\N{MINUS SIGN}")
+            text = fixed(value, 1)
             ax.text(
                 column,
                 row,

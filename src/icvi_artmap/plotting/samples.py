@@ -1,4 +1,4 @@
-"""What there is to draw: labels, clusters and names of features; and which samples."""
+"""What a picture shows: samples, labels, clusters and names of features."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-#: Means of clusters that agree to this part of a feature's deviation are those of the same samples.
-SAME = 1e-6
-#: So many samples are drawn at most, unless told otherwise.
+#: The largest number of samples drawn by default.
 MOST_POINTS = 10_000
-#: Of every cluster at least so many samples are drawn, if it has them.
+#: The least number of samples drawn of every cluster that has them.
 FEWEST = 10
-#: Which samples are drawn does not change from one drawing to the next.
+#: The random choice of samples is the same for every drawing.
 SEED = 0
 
 
@@ -65,21 +63,12 @@ def kind_of(estimator: Any) -> str:
 def labels_of(estimator: Any, X: ArrayLike, table: NDArray[np.float64]) -> NDArray[Any]:
     """``labels_`` if these are the training data, otherwise what the estimator predicts.
 
-    The two can differ for a few samples. Estimators do not keep their data; but rows with the
-    labels of the training data have the means of the clusters only if they are the same rows.
+    The two can differ for a few samples.
     """
-    labels = getattr(estimator, "labels_", None)
-    centres = getattr(estimator, "cluster_centers_", None)
-    if (
-        labels is not None
-        and centres is not None
-        and len(labels) == len(table)
-        and centres.shape[1] == table.shape[1]
-        and labels.min() >= 0
-    ):
-        apart = np.abs(means(table, labels, len(centres)) - centres)
-        if (apart <= SAME * (table.std(axis=0) + np.abs(centres) * SAME)).all():
-            return np.asarray(labels)
+    from icvi_artmap.estimators.fitted import is_training_data
+
+    if is_training_data(estimator, table):
+        return np.asarray(estimator.labels_)
     return np.asarray(estimator.predict(X))
 
 
@@ -91,7 +80,7 @@ def means(table: NDArray[np.float64], position: NDArray[np.int64], k: int) -> ND
 
 
 def feature_names(X: Any, n_features: int, estimator: Any = None) -> list[str]:
-    """Those of the estimator or of the columns of a table, or "feature 0", "feature 1", ..."""
+    """Names from the estimator, from the columns of a table, or "feature 0", "feature 1", ..."""
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:
         names = getattr(X, "columns", None)
@@ -101,7 +90,7 @@ def feature_names(X: Any, n_features: int, estimator: Any = None) -> list[str]:
 
 
 def checked_pair(features: Any, n_features: int, name: str) -> list[int]:
-    """Two different numbers of features."""
+    """The numbers of two different features, checked."""
     one = " The data have one feature; a picture needs two." if n_features == 1 else ""
     wrong = ValueError(
         f"{name}={features!r} must be two different numbers of features, 0 to "
@@ -120,7 +109,7 @@ def checked_pair(features: Any, n_features: int, name: str) -> list[int]:
 
 
 def chosen_rows(labels: NDArray[Any], most: int) -> NDArray[np.int64]:
-    """At most so many rows, rising; a random choice that leaves out no cluster if it can be."""
+    """At most ``most`` rows, rising: a random choice that keeps a few samples of every cluster."""
     if len(labels) <= most:
         return np.arange(len(labels))
     order = np.random.RandomState(SEED).permutation(len(labels))

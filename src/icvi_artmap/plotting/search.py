@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.wording import counted, number
 from icvi_artmap.plotting import drawing
 
 if TYPE_CHECKING:
@@ -140,18 +141,18 @@ class SearchDisplay:
         ax = drawing.axes(ax, (max(2.8 + 0.34 * columns, 4.4), max(1.8 + 0.34 * rows, 3.4)))
         cmap = "viridis" if self.direction > 0 else "viridis_r"
         chosen = {"cmap": cmap, "origin": "lower", "aspect": "auto", **options}
-        # An infinity has no colour.
+        # Infinite values have no colour.
         self.im_ = ax.imshow(np.ma.masked_invalid(self.values), **chosen)
         ax.set_facecolor("lightgrey")
         ax.plot(*self.best[::-1], "*", color="white", markeredgecolor="black", markersize=15)
-        ax.set_xticks(range(columns), [f"{v:.4g}" for v in self.rho_a], rotation=90)
-        ax.set_yticks(range(rows), [f"{v:.4g}" for v in self.rho_ab])
+        ax.set_xticks(range(columns), [number(v) for v in self.rho_a], rotation=90)
+        ax.set_yticks(range(rows), [number(v) for v in self.rho_ab])
         ax.set_xlabel(r"$\rho_a$ (vigilance of the categories)")
         ax.set_ylabel(r"$\rho_{ab}$ (of the map field)")
         name = drawing.written(self.index_name, drawing.LEGEND_LETTERS)
         best = self.values[self.best]
-        clusters = drawing.counted(self.n_clusters, "cluster")
-        drawing.set_title(ax, f"{name}, {clusters}: best {drawing.number(best, 6)}")
+        clusters = counted(self.n_clusters, "cluster")
+        drawing.set_title(ax, f"{name}, {clusters}: best {number(best, 6)}")
         label = drawing.index_label(self.index_name, self.direction)
         ax.figure.colorbar(self.im_, ax=ax, label=label)
         self.ax_, self.figure_ = ax, ax.figure

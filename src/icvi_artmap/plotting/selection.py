@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.colours import COLOURS
+from icvi_artmap._support.wording import number
 from icvi_artmap.plotting import drawing, samples
-from icvi_artmap.plotting.colours import COLOURS
 
 if TYPE_CHECKING:
     from icvi_artmap.training.number_of_clusters import Selection
@@ -87,7 +88,7 @@ class SelectionDisplay:
 
     @classmethod
     def from_selection(cls, selection: Selection) -> Self:
-        """Take a ``selection_``."""
+        """Take the attribute ``selection_`` of a fitted model."""
         return cls(
             selection.k,
             selection.criterion,
@@ -124,7 +125,7 @@ class SelectionDisplay:
             second = int(rest.argmin())
             margin = self.criterion[second] - self.criterion[won][0]
             handles += ax.plot(self.k[[second]], shown[[second]], color="black", **ring)
-            names.append(f"runner-up: k = {self.k[second]}, worse by {drawing.number(margin, 3)}")
+            names.append(f"runner-up: k = {self.k[second]}, worse by {number(margin, 3)}")
         drawing.beside(ax, handles, names)
         ax.set_xlabel("number of clusters k")
         ax.set_ylabel(f"{drawing.written(self.rule, drawing.LEGEND_LETTERS)} (least wins)")

@@ -1,4 +1,4 @@
-"""Line charts as the numbers that a template draws: coordinates, ticks, labels."""
+"""Line charts as numbers for a template: coordinates, ticks, labels."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.wording import MINUS, fixed
+
 WIDTH, HEIGHT = 480, 250
 LEFT, RIGHT, TOP, BOTTOM = 66, 14, 12, 40
-#: A line of more points is thinned to the extremes of so many stretches.
+#: A long line is cut into this number of stretches, and only the extremes of each are drawn.
 STRETCHES = 250
-#: Up to so many points are drawn as dots as well.
+#: A line of no more points than this has dots as well.
 DOTS = 60
 
 
@@ -30,7 +32,7 @@ class Chart:
     y_ticks: list[tuple[float, str]]
     x_label: str
     y_label: str
-    text: str  #: what it shows, in words
+    text: str  #: describes the chart in words
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
@@ -49,9 +51,9 @@ def line_chart(
     marked: float | None = None,
     borders: NDArray[Any] | None = None,
 ) -> Chart | None:
-    """Chart of the finite values; None if there are fewer than two.
+    """A chart of the finite values; None if there are fewer than two.
 
-    ``marked`` is the x of a point to stress, ``borders`` are those of vertical lines.
+    ``marked`` is the x of a point to stress, ``borders`` has the x of vertical lines.
     """
     finite = np.isfinite(y)
     x, y = np.asarray(x, float)[finite], np.asarray(y, float)[finite]
@@ -87,7 +89,7 @@ def line_chart(
 
 
 def ticks(low: float, high: float, *, whole: bool = False) -> list[tuple[float, str]]:
-    """Round numbers between low and high, about six, with labels that tell them apart."""
+    """About six round numbers between low and high, with labels that tell them apart."""
     raw = (high - low) / 6.0
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0) if m * power >= raw * (1.0 - 1e-9))
@@ -101,13 +103,16 @@ def ticks(low: float, high: float, *, whole: bool = False) -> list[tuple[float, 
     found = []
     for i in range(first, last + 1):
         value = i * step
-        label = f"{value:.3g}" if largest >= 1e7 or largest < 1e-4 else f"{value:,.{places}f}"
-        found.append((value, label.replace("-", "−")))
+        if largest >= 1e7 or largest < 1e-4:
+            label = f"{value:.3g}".replace("-", MINUS)  # number() would write out all zeros
+        else:
+            label = fixed(value, places)
+        found.append((value, label))
     return found
 
 
 def _thinned(y: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Positions to draw: all, or first, last and the extremes of every stretch."""
+    """The positions to draw: all, or the first, the last and the extremes of every stretch."""
     if len(y) <= 2 * STRETCHES:
         return np.arange(len(y))
     edges = np.linspace(0, len(y), STRETCHES + 1).astype(int)

@@ -1,4 +1,4 @@
-"""From facts to HTML: what the template is given, and what keeps the page closed to the world."""
+"""From facts to HTML: fills in the template, and forbids the page to load anything."""
 
 from __future__ import annotations
 
@@ -9,23 +9,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from icvi_artmap.report.reading import number, percent
+from icvi_artmap._support.colours import style as look_of
+from icvi_artmap._support.wording import (
+    ARROWS,
+    arrow,
+    better,
+    counted,
+    fixed,
+    listed,
+    number,
+    percent,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-#: Standardised means beyond this have the strongest colour; so many shades lead there.
+#: Standardised means beyond STRONGEST have the strongest of the SHADES.
 STRONGEST, SHADES = 2.0, 6
 
 
-def render(colours: list[str], **facts: Any) -> str:
-    """The page."""
+def render(k: int, **facts: Any) -> str:
+    """The page on k clusters."""
     from markupsafe import Markup
 
     folder = files("icvi_artmap.report").joinpath("templates")
     style = folder.joinpath("report.css").read_text(encoding="utf-8")
     script = folder.joinpath("report.js").read_text(encoding="utf-8")
-    swatches = "".join(f".c{i}{{--c:{colour}}}" for i, colour in enumerate(colours))
+    swatches = "".join(f".c{i}{{--c:{look_of(i).colour}}}" for i in range(k))
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -46,13 +56,14 @@ def render(colours: list[str], **facts: Any) -> str:
             swatches=Markup(swatches),
             script=Markup(script),
             points_json=Markup(points),
+            k=k,
             **facts,
         )
     )
 
 
 def environment() -> Environment:
-    """Jinja2 with everything escaped, and names that must exist."""
+    """Jinja2 that escapes everything and refuses unknown names."""
     try:
         import jinja2
     except ImportError as error:
@@ -67,18 +78,14 @@ def environment() -> Environment:
         trim_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    made.filters |= {
-        "number": number,
-        "percent": percent,
-        "exact": exact,
-        "shade": shade,
-        "signed": signed,
-    }
+    words = (arrow, better, counted, exact, fixed, listed, number, percent, shade, signed)
+    made.filters |= {word.__name__: word for word in words}
+    made.globals["arrows"] = ARROWS
     return made
 
 
 def exact(value: float) -> str:
-    """All digits, for sorting, as JavaScript reads them."""
+    """All digits, as JavaScript reads them, for sorting."""
     value = float(value)
     if np.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
@@ -87,16 +94,16 @@ def exact(value: float) -> str:
 
 def signed(value: float) -> str:
     """Two places, with a sign unless they are zeros."""
-    text = f"{value:+.2f}"
-    return "0.00" if text in ("+0.00", "-0.00") else text.replace("-", "−")
+    text = fixed(value, 2)
+    return f"+{text}" if value > 0.0 and text != "0.00" else text
 
 
 def shade(value: float) -> str:
-    """Class of a cell's colour: below the mean, above it, and how far."""
+    """The CSS class of a cell's colour: below or above the mean, and how far."""
     step = round(min(abs(value) / STRONGEST, 1.0) * SHADES)
     return "" if step == 0 else f"{'above' if value > 0 else 'below'}-{step}"
 
 
 def _hash(text: str) -> str:
-    """The text as a content security policy names it."""
+    """The hash by which a content security policy names the text."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -9,27 +9,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.samples.scaling import standardised_table
+from icvi_artmap._support.colours import style
+from icvi_artmap._support.wording import short_percent
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-    from icvi_artmap.inspection.explanation import Profiles
+    from icvi_artmap.inspection.profiles import Profiles
 
-#: Of every cluster at least so many rows are drawn, if it has them.
+#: The least number of rows drawn of every cluster that has them.
 FROM_EVERY_CLUSTER = 10
-#: So many features can be chosen as axes; with 5,000 points of 6 digits they take about 2 MB.
+#: The largest number of features to choose axes from; 5,000 points of 6 digits then take 2 MB.
 MOST_AXES = 50
-#: Significant digits of what is not a whole number.
+#: Significant digits of a number that is not whole.
 DIGITS = 6
 #: A whole number up to this is exact in JavaScript.
 EXACT = 2**53
-#: Features that a tooltip shows beside those of the axes.
+#: The number of features in a tooltip beside those of the axes.
 IN_TOOLTIP = 6
 
 
 @dataclass(frozen=True)
 class Points:
-    """What the map needs.
+    """The rows on the map and the axes to draw them along.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class Points:
     variance : ndarray of shape (2,) or (0,)
         Part of the variance along the two principal components.
     json : str
-        All of it, for a script element.
+        Everything the map needs, for a script element.
     """
 
     rows: NDArray[np.int64]
@@ -56,7 +57,7 @@ def chosen_rows(
     wanted: NDArray[np.int64],
     rng: np.random.RandomState,
 ) -> NDArray[np.int64]:
-    """At most so many rows, in their order: the wanted ones, a few of every cluster, then any."""
+    """At most ``most`` rows, in their order: a few of every cluster, the wanted ones, then any."""
     n = len(labels)
     if n <= most:
         return np.arange(n)
@@ -78,17 +79,16 @@ def map_points(
     rows: NDArray[np.int64],
     names: list[str],
     ids: list[str],
-    colours: list[str],
     profiles: Profiles,
 ) -> Points:
-    """The rows along two principal components and along every feature."""
+    """Place the rows along two principal components and along every feature."""
     d = X.shape[1]
     features = most_telling(model)[:MOST_AXES]
     features = np.sort(features)
     place = {int(f): i for i, f in enumerate(features)}
-    components, variance = _principal(standardised_table(X[rows], model.fitted_.scaling))
+    components, variance = _principal(model.fitted_.standardised(X[rows]))
     axes = [
-        {"name": f"component {i + 1} ({part:.0%})", "values": _short(column)}
+        {"name": f"component {i + 1} ({short_percent(part)})", "values": _short(column)}
         for i, (column, part) in enumerate(zip(components.T, variance, strict=True))
     ]
     first = len(axes)
@@ -99,15 +99,18 @@ def map_points(
     ]
     # Two features are drawn as they are; one feature against the clusters, which is axis -1.
     start = [0, -1] if d == 1 else [first, first + 1] if d == 2 else [0, 1]
+    looks = [style(i) for i in range(model.n_clusters_)]
     content = {
         "clusters": model.labels_[rows].tolist(),
         "ids": ids,
         "axes": axes,
         "components": first,
         "start": start,
-        "colours": colours,
+        "colours": [look.colour for look in looks],
+        "marks": [look.marker for look in looks],
         "sizes": np.bincount(model.labels_, minlength=model.n_clusters_).tolist(),
         "telling": telling,
+        "digits": DIGITS,
     }
     return Points(rows, features, variance, script_json(content))
 
@@ -128,7 +131,7 @@ def script_json(content: Any) -> str:
 
 
 def _short(values: NDArray[np.floating]) -> list[float]:
-    """Whole numbers as they are, others to a few digits."""
+    """Whole numbers without change, others rounded to DIGITS."""
     found: list[float] = []
     for value in values.tolist():
         if abs(value) < EXACT and value == int(value):

@@ -1,4 +1,4 @@
-"""How good a partition is: index values beside other methods, and what is left of it on halves."""
+"""How good a partition is: index values beside other methods, and refits on halves of the rows."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from icvi_artmap.samples.scaling import learn_scaling, standardised_table
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 
-#: The other methods and the refits get at most so many rows; fewer where there is much to do for
-#: each of them, measured as rows · k · d².
+#: The other methods and the refits get at most EVALUATED rows, or FEWER if the work, measured as
+#: rows · k · d², is more than MUCH.
 EVALUATED, FEWER, MUCH = 5_000, 2_000, 2e8
-#: All steps of a Gaussian mixture together come to about this, measured in the same way.
+#: The work of all steps of a Gaussian mixture together, measured in the same way.
 ALL_STEPS = 2e9
 FEWEST_STEPS, MOST_STEPS = 10, 100
-#: A full covariance wants so many rows for every feature.
+#: A full covariance needs this number of rows for every feature.
 ROWS_PER_FEATURE = 3
 KMEANS_STARTS = 10
-#: The same partition under other numbers has the same index value up to this part.
+#: Renumbering the clusters changes an index value by no more than this part of it.
 ROUNDING = 1e-9
-#: Refits on halves; fewer where there is much to do.
+#: The number of refits on halves, and the number if the work is more than MUCH.
 REFITS, FEW_REFITS = 5, 2
 
 OURS, KMEANS, MIXTURE = "this partition", "k-means", "Gaussian mixture"
@@ -57,7 +57,7 @@ class Comparison:
     agreement : ndarray of shape (n_names, n_names)
         Adjusted Rand index of every two partitions.
     remarks : list of str
-        How the others were found, as far as it is not as usual.
+        What was unusual about the other methods.
     """
 
     indices: list[Index]
@@ -73,12 +73,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Stability:
-    """What is found again in random halves of the rows.
+    """How well the clusters are found again in random halves of the rows.
 
     Attributes
     ----------
     n_rows : int
-        The halves are halves of so many rows.
+        Number of rows that were halved.
     agreement : ndarray of shape (n_refits,)
         Adjusted Rand index of every refit and this partition, on the rows of the half.
     overlap : ndarray of shape (k,)
@@ -96,7 +96,7 @@ class Stability:
 
 
 def evaluated_rows(n: int, d: int, k: int, rng: np.random.RandomState) -> NDArray[np.int64]:
-    """All rows, or as many at random as can be afforded, in their order."""
+    """All rows, or a random part of them if all would take too long; in their order."""
     most = EVALUATED if min(n, EVALUATED) * k * d * d <= MUCH else FEWER
     return np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
 
@@ -186,7 +186,7 @@ def refit_on_halves(
     rows: NDArray[np.int64],
     rng: np.random.RandomState,
 ) -> Stability | None:
-    """Fit again, to random halves of the rows; None if a half has too few rows for that."""
+    """Fit again to random halves of the rows; None if a half has too few rows."""
     from sklearn.base import clone
 
     k, half = model.n_clusters_, len(rows) // 2
@@ -206,7 +206,7 @@ def refit_on_halves(
             verbose=0,
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what there is to warn of, the fit has told already
+            warnings.simplefilter("ignore")  # the fit of the model has warned already
             other.fit(X[part])
         ours, theirs = model.labels_[part], other.labels_
         agreements[r] = agreement(ours, theirs)
@@ -214,8 +214,8 @@ def refit_on_halves(
         np.add.at(common, (ours, theirs), 1.0)
         sizes = common.sum(axis=1)
         either = sizes[:, None] + common.sum(axis=0) - common
-        there = sizes > 0
-        overlaps[r, there] = (common[there] / either[there]).max(axis=1)
+        present = sizes > 0
+        overlaps[r, present] = (common[present] / either[present]).max(axis=1)
         part_of = common / np.maximum(sizes, 1.0)[:, None]
         mixing += part_of @ part_of.T / refits
     np.fill_diagonal(mixing, 0.0)

@@ -1,4 +1,4 @@
-"""What the numbers say, in sentences for readers who do not know them."""
+"""Sentences about the numbers, for readers who do not know the methods."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.wording import fixed, listed, number, percent, plural
 from icvi_artmap.report.quality import MIXTURE, Comparison, Stability
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-    from icvi_artmap.inspection.explanation import Profiles
+    from icvi_artmap.inspection.profiles import Profiles
 
 #: Agreement (adjusted Rand index) from which two partitions are nearly the same, or much alike.
 SAME, ALIKE = 0.9, 0.7
@@ -21,11 +22,11 @@ SAME, ALIKE = 0.9, 0.7
 CLOSE = 0.01
 #: Overlap (Jaccard) below which a cluster is not found again: Hennig's bound.
 LOST = 0.6
-#: Two clusters are hard to tell apart if their rows come together at least so often.
+#: Two clusters are hard to tell apart if at least this part of their pairs of rows come together.
 MIXED = 0.1
 #: Effect (Cohen's d) from which a difference is named, is clear, is large.
 NAMED, CLEAR, LARGE = 0.5, 0.8, 2.0
-#: So many pairs, clusters and features are named.
+#: The largest numbers of pairs, clusters and features in a sentence.
 MOST_PAIRS, MOST_CLUSTERS, MOST_FEATURES = 3, 5, 3
 #: A cluster of fewer rows looks like outliers, unless the data have few rows in all.
 FEW_ROWS, FEW_PART = 5, 0.01
@@ -76,8 +77,8 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
     if len(few):
         yield Sentence(
             "beware",
-            f"{_clusters(few)} {'has' if len(few) == 1 else 'have'} fewer than {FEW_ROWS} rows: "
-            "perhaps outliers rather than a group.",
+            f"{_clusters(few, MOST_CLUSTERS)} {'has' if len(few) == 1 else 'have'} fewer than "
+            f"{FEW_ROWS} rows: perhaps outliers rather than a group.",
         )
 
 
@@ -126,7 +127,7 @@ def _stability(stability: Stability | None) -> Iterator[Sentence]:
     mean = float(stability.agreement.mean())
     again = (
         "Repeated on random halves of the rows, the clustering came out {} "
-        f"(agreement {mean:.2f}; 1 is the same, 0 is chance)."
+        f"(agreement {fixed(mean, 2)}; 1 is the same, 0 is chance)."
     )
     if mean >= SAME:
         yield Sentence("good", again.format("nearly the same"))
@@ -136,19 +137,17 @@ def _stability(stability: Stability | None) -> Iterator[Sentence]:
         yield Sentence(
             "beware", again.format("differently") + " Do not rely on the borders of its clusters."
         )
-    named: set[int] = set()
     for i, j, part in mixed_pairs(stability)[:MOST_PAIRS]:
-        named |= {i, j}
         yield Sentence(
             "beware",
             f"Clusters {i} and {j} are hard to tell apart: on such halves, a row of one and a row "
             f"of the other came into the same cluster in {percent(part)} of the cases.",
         )
-    lost = [int(i) for i in np.flatnonzero(stability.overlap < LOST) if int(i) not in named]
-    if lost:
+    lost = np.flatnonzero(stability.overlap < LOST)
+    if len(lost):
         yield Sentence(
             "beware",
-            f"{_clusters(np.array(lost))} {'was' if len(lost) == 1 else 'were'} mostly not found "
+            f"{_clusters(lost)} {'was' if len(lost) == 1 else 'were'} mostly not found "
             f"again: less than {percent(LOST)} overlap with any cluster there.",
         )
 
@@ -200,14 +199,14 @@ def _comparison(model: ICVIARTMAP, comparison: Comparison | None) -> Iterator[Se
             else Sentence("beware", f"{told}: a larger n_init may find a better partition.")
         )
     likeness = [
-        f"{_likeness(a)} {_peer(peer)} (agreement {a:.2f})"
+        f"{_likeness(a)} {_peer(peer)} (agreement {fixed(a, 2)})"
         for peer, a in zip(comparison.names[1:], comparison.agreement[0, 1:], strict=True)
     ]
     yield Sentence("plain", f"The clusters are {' and '.join(likeness)}.")
 
 
 def _peer(name: str) -> str:
-    """A method as a sentence names it."""
+    """The name of a method in a sentence."""
     return f"a {name}" if name == MIXTURE else name
 
 
@@ -228,8 +227,8 @@ def _truth(agreement: float | None) -> Iterator[Sentence]:
         how = "are much like" if agreement >= ALIKE else "differ from"
     yield Sentence(
         "good" if agreement >= SAME else "plain",
-        f"The clusters {how} the known classes (agreement {agreement:.2f}; 1 is the same, 0 is "
-        "chance).",
+        f"The clusters {how} the known classes (agreement {fixed(agreement, 2)}; 1 is the same, 0 "
+        "is chance).",
     )
 
 
@@ -252,36 +251,6 @@ def telling(profiles: Profiles, i: int, names: list[str]) -> str:
     return "; ".join(parts) + "."
 
 
-def _clusters(numbers: NDArray[np.int64]) -> str:
-    """ "Cluster 3", "Clusters 3, 4 and 9"; of many the first few."""
-    shown = [str(i) for i in numbers[:MOST_CLUSTERS]]
-    if len(numbers) == 1:
-        return f"Cluster {shown[0]}"
-    if len(numbers) > MOST_CLUSTERS:
-        return f"Clusters {', '.join(shown)} and {len(numbers) - MOST_CLUSTERS} more"
-    return f"Clusters {', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def number(value: float) -> str:
-    """Four digits, or all before the point, with a real minus."""
-    value = float(value)
-    if np.isnan(value):
-        return "–"
-    if np.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if value == int(value) and abs(value) < 1e15:
-        text = f"{value:,.0f}"
-    elif 1000.0 <= abs(value) < 1e7:
-        text = f"{value:,.1f}"
-    else:
-        text = f"{value:.4g}"
-    return "0" if text == "-0" else text.replace("-", "−")
-
-
-def percent(part: float) -> str:
-    """Whole percents; a part that is not nothing is never 0 %, one that is not all never 100 %."""
-    if 0.0 < part < 0.005:
-        return "less than 1%"
-    if 0.995 <= part < 1.0:
-        return "more than 99%"
-    return f"{part:.0%}"
+def _clusters(numbers: NDArray[np.int64], most: int | None = None) -> str:
+    """ "Cluster 3", "Clusters 3, 4 and 9"; of more than ``most`` clusters the first ones."""
+    return f"{plural(len(numbers), 'Cluster')} {listed(numbers, most)}"

@@ -15,18 +15,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from icvi_artmap._support.files import replaced
 from icvi_artmap._support.version import __version__
-from icvi_artmap.report import page, points, quality, reading, uncertain
+from icvi_artmap._support.wording import better
+from icvi_artmap.inspection import uncertain
+from icvi_artmap.report import page, points, quality, reading
 from icvi_artmap.report.charts import Chart, line_chart
-from icvi_artmap.report.colours import cluster_colours
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 
-#: Uncertain samples in their table, features in that of profiles, features that are described.
+#: The largest numbers of uncertain samples, of features in profiles and of features described.
 UNCERTAIN, PROFILED, DESCRIBED = 25, 30, 200
-#: Classes are counted per cluster if there are no more of them.
+#: Classes are counted per cluster if there are no more of them than this.
 COUNTED_CLASSES = 40
-#: Of a parameter's value so many characters are shown.
+#: The largest number of characters of a parameter's value.
 LONGEST_VALUE = 300
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
@@ -70,7 +71,7 @@ def write_report(
     command : str, optional
         The command that makes the report again. By default Python code for the model.
     max_points : int, default=5000
-        Draw at most so many samples on the map.
+        Draw no more samples than this on the map.
     random_state : int, RandomState instance or None, default=0
         Seed of what is drawn at random: samples, starts of other methods, halves.
 
@@ -107,7 +108,7 @@ def write_report(
 
 @dataclass(frozen=True)
 class Inputs:
-    """What was passed, checked."""
+    """The arguments of write_report, checked."""
 
     model: ICVIARTMAP
     X: NDArray[np.floating]
@@ -192,7 +193,7 @@ def _check(
 
 
 def _check_same_data(model: ICVIARTMAP, X: NDArray[np.floating]) -> None:
-    """The samples of every cluster must have the mean that the model has found."""
+    """Refuse data on which the clusters of the model have other means."""
     from icvi_artmap.estimators.fitted import is_training_data
 
     expected = (len(model.labels_), model.n_features_in_)
@@ -218,7 +219,7 @@ def _classes(truth: Any, n: int) -> tuple[list[str], NDArray[np.int64]]:
             f"truth has shape {values.shape}, but X has {n} samples: {(n,)} is needed."
         )
     known = [value is not None and value == value for value in values]  # NaN is not itself
-    different = {value for value, there in zip(values, known, strict=True) if there}
+    different = {value for value, is_known in zip(values, known, strict=True) if is_known}
     if not different:
         raise ValueError("truth has no class that is known. Leave it out.")
     try:
@@ -226,17 +227,19 @@ def _classes(truth: Any, n: int) -> tuple[list[str], NDArray[np.int64]]:
     except TypeError:  # a mixture of types
         ordered = sorted(different, key=str)
     number = {value: i for i, value in enumerate(ordered)}
-    codes = [number[value] if there else -1 for value, there in zip(values, known, strict=True)]
+    codes = [
+        number[value] if is_known else -1 for value, is_known in zip(values, known, strict=True)
+    ]
     return [_text(value) for value in ordered], np.array(codes, np.int64)
 
 
 def _text(value: Any) -> str:
-    """As text that UTF-8 can hold."""
+    """The value as text that UTF-8 can encode."""
     return str(value).encode("utf-8", "replace").decode("utf-8")
 
 
 def _python(model: ICVIARTMAP) -> str:
-    """Code that makes the report again."""
+    """Python code that makes the report again."""
     fitted = "fit(X, trace=True)" if hasattr(model, "index_trace_") else "fit(X)"
     return (
         "from icvi_artmap import ICVIARTMAP, write_report\n\n"
@@ -253,7 +256,7 @@ def _report(
 ) -> str:
     from sklearn.utils import check_random_state
 
-    from icvi_artmap.inspection.explanation import _profiles
+    from icvi_artmap.inspection.profiles import profiles as profiles_of
 
     model, X = given.model, given.X
     (n, d), k = X.shape, model.n_clusters_
@@ -264,19 +267,17 @@ def _report(
     doubtful = uncertain.least_certain(model, X, UNCERTAIN, rng)
     wanted = np.empty(0, np.int64) if doubtful is None else doubtful.rows
     rows = points.chosen_rows(model.labels_, k, max_points, wanted, rng)
-    colours, profiles = cluster_colours(k), _profiles(model)
-    drawn = points.map_points(
-        model, X, rows, given.names, [_text(given.ids[s]) for s in rows], colours, profiles
-    )
+    profiles = profiles_of(model)
+    ids = [_text(given.ids[s]) for s in rows]
+    drawn = points.map_points(model, X, rows, given.names, ids, profiles)
     truth_agreement, truth_rows = _truth_agreement(given, comparison)
     return page.render(
-        colours,
+        k,
         title=given.title,
         notes=given.notes,
         command=given.command,
         n=n,
         d=d,
-        k=k,
         model=model,
         index=model.fitted_.index,
         readings=reading.readings(model, comparison, stability, truth_agreement),
@@ -374,7 +375,7 @@ def _clusters(given: Inputs, profiles: Any, stability: quality.Stability | None)
 
 
 def _profile(given: Inputs, profiles: Any) -> dict[str, Any]:
-    """Standardised means and those in the units of the data, of the features that tell most."""
+    """Means of the features that tell most, standardised and in the units of the data."""
     d = given.X.shape[1]
     features = np.arange(d) if d <= PROFILED else points.most_telling(given.model)[:PROFILED]
     return {
@@ -419,9 +420,9 @@ def _selection_chart(model: ICVIARTMAP) -> Chart | None:
 
 
 def _course_chart(model: ICVIARTMAP) -> Chart | None:
-    """The index in the course of training, as finely as it was kept."""
+    """The index during training: after every presentation if these values were kept."""
     name = model.fitted_.index.name
-    label = f"{name} ({'greater' if model.fitted_.index.direction > 0 else 'smaller'} is better)"
+    label = f"{name} ({better(model.fitted_.index.direction)} is better)"
     if hasattr(model, "index_trace_"):
         trace, n = model.index_trace_, len(model.labels_)
         return line_chart(
@@ -445,7 +446,7 @@ def _course_chart(model: ICVIARTMAP) -> Chart | None:
 
 
 def _parameters(model: ICVIARTMAP) -> list[tuple[str, str, bool]]:
-    """Name, value, and whether it is not the default."""
+    """Name and value of every parameter, and whether the value differs from the default."""
     defaults = type(model)().get_params()
     found = []
     for name, value in model.get_params().items():

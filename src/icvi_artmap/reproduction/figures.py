@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from icvi_artmap._support.wording import fixed
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.plotting.index_trace import IndexTraceDisplay
 from icvi_artmap.plotting.partition import PartitionDisplay
 from icvi_artmap.reproduction import paper
 from icvi_artmap.reproduction.ledger import Ledger
 from icvi_artmap.reproduction.protocol import Problem
+from icvi_artmap.reproduction.ranks import DECIMALS
 
 #: The set of the paper's Figs. partition_a and partition_b.
 FIGURE_SET = "2d-10c-no0"
@@ -45,7 +47,7 @@ def partitions(problem: Problem, fits: dict[str, ICVIARTMAP]) -> Any:
     figure, axes = _panels(9)
     for (index, model), ax in zip(fits.items(), axes.flat, strict=True):
         PartitionDisplay.from_estimator(model, problem.X).plot(ax=ax)
-        ax.set_title(f"i{index}, ARI {problem.ari(model.labels_):.4f}")
+        ax.set_title(f"i{index}, ARI {fixed(problem.ari(model.labels_), DECIMALS)}")
     return figure
 
 

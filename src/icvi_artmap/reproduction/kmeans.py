@@ -21,7 +21,7 @@ def kmeans(
     random_state: RandomState,
     tol: float = 1e-4,
 ) -> KMeans:
-    """The run of least inertia; every run has a seed of its own, drawn beforehand."""
+    """The run of least inertia; every run has another seed, drawn beforehand."""
     seeds = random_state.randint(np.iinfo(np.int32).max, size=trials)
     runs = (
         KMeans(n_clusters, init=_spread_out, n_init=1, tol=tol, random_state=int(seed)).fit(table)

@@ -1,4 +1,4 @@
-"""What has been run so far, in a file: a run that is cut off goes on where it was.
+"""Finished jobs in a file: an interrupted run continues where it was.
 
 The file has one JSON object per line, one for every finished job. Lines are only added; a part of a
 line at the end, from a process that was killed while it wrote, is left out.

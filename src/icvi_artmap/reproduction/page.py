@@ -6,7 +6,9 @@ import html
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from icvi_artmap._support.wording import fixed
 from icvi_artmap.reproduction import paper, protocol
+from icvi_artmap.reproduction.ranks import DECIMALS
 from icvi_artmap.reproduction.tables import MARKS, OWN, REFINED, Cell, ResultTable
 
 TITLES = {
@@ -38,23 +40,18 @@ class Section(NamedTuple):
     picture: str | None = None  #: file name
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
-
-
 def _text(cell: Cell) -> str:
     """Ours, a mark, the printed value; ours alone if there is none."""
-    if cell.ours is None:
-        return "–" if cell.printed is None else f"– ({cell.printed:.4f})"
+    ours, printed = fixed(cell.ours, DECIMALS), fixed(cell.printed, DECIMALS)
     if cell.printed is None or cell.mark == "=":
-        return f"{cell.ours:.4f} {cell.mark}".strip()
-    return f"{cell.ours:.4f} {cell.mark} {cell.printed:.4f}"
+        return f"{ours} {cell.mark}".strip()
+    return f"{ours} ({printed})" if cell.ours is None else f"{ours} {cell.mark} {printed}"
 
 
 def _rank(cell: Cell | None) -> str:
     if cell is None or cell.ours is None:
         return ""
-    return f"{cell.ours:.2f}" + ("" if cell.printed is None else f" ({cell.printed:.2f})")
+    return fixed(cell.ours, 2) + ("" if cell.printed is None else f" ({fixed(cell.printed, 2)})")
 
 
 def result_section(table: ResultTable) -> Section:
@@ -65,7 +62,9 @@ def result_section(table: ResultTable) -> Section:
     ]
     rows.append(["average", *(_text(table.mean(column)) for column in table.columns)])
     rows.append(["average rank", *(_rank(table.ranks.get(column)) for column in table.columns)])
-    rows.append(["seconds", *(f"{table.seconds.get(column, 0.0):.0f}" for column in table.columns)])
+    rows.append(
+        ["seconds", *(fixed(table.seconds.get(column, 0.0), 0) for column in table.columns)]
+    )
     marks = "; ".join(f"`{mark}` {meaning}" for mark, meaning in MARKS.items())
     legend = f"Ours, a mark, the printed value where it is another one. {marks}."
     grid = Grid(["data set", *table.columns], rows)
@@ -81,7 +80,7 @@ def _row_name(table: ResultTable, name: str) -> str:
 
 
 def _reading(table: ResultTable) -> list[str]:
-    """What the numbers say, counted from them."""
+    """Sentences about the numbers of the table."""
     if not table.cells:
         return ["Nothing has been run yet."]
     lines = []
@@ -111,8 +110,8 @@ def _reading(table: ResultTable) -> list[str]:
         lines.append(
             "VAT begins at one of the two samples that are farthest apart, here at the one that "
             f"comes later in the shuffled order. The other one changes the ARI by up to "
-            f"{max(ends):.4f}: the printed values of VAT+FA and VAT+DVFA belong to one order of "
-            "the samples."
+            f"{fixed(max(ends), DECIMALS)}: the printed values of VAT+FA and VAT+DVFA belong to "
+            "one order of the samples."
         )
     if table.ranks:
         best = min(table.ranks, key=lambda column: table.ranks[column].ours or 0.0)
@@ -125,7 +124,8 @@ def _reading(table: ResultTable) -> list[str]:
             )
         )
     means = [
-        f"{column} {table.mean(column).ours:.4f} (least {min(c.ours or 0.0 for c in cells):.4f})"
+        f"{column} {fixed(table.mean(column).ours, DECIMALS)} "
+        f"(least {fixed(min(c.ours or 0.0 for c in cells), DECIMALS)})"
         for column in OWN
         if (cells := table.values(column))
     ]
@@ -200,7 +200,7 @@ _CLASSES = {"▲": "above", "▼": "below", "=": "same"}
 
 
 def web(title: str, introduction: list[str], sections: Sequence[Section]) -> str:
-    """The page as HTML, without anything from elsewhere but its pictures beside it."""
+    """The page as HTML, which loads nothing but the pictures beside it."""
     parts = [f"<h1>{html.escape(title)}</h1>", *map(_paragraph, introduction)]
     for section in sections:
         parts.append(f"<h2>{html.escape(TITLES[section.name])}</h2>")

@@ -30,7 +30,7 @@ class Printed(NamedTuple):
     """A table of the paper."""
 
     label: str  #: in the paper's source
-    values: dict[str, dict[str, float]]  #: data set, then column; empty cells are not there
+    values: dict[str, dict[str, float]]  #: data set, then column; empty cells are left out
     average_rank: dict[str, float]  #: by column
 
     @classmethod
@@ -165,7 +165,7 @@ SPEED = {
 
 
 def _steps(first: int, last: int, step: int) -> tuple[float, ...]:
-    """Hundredths, so that the numbers are the nearest ones to what is printed."""
+    """Values as hundredths, so that each is the float nearest to the printed number."""
     return tuple(value / 100 for value in range(first, last + 1, step))
 
 

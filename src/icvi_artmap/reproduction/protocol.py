@@ -78,7 +78,7 @@ class Problem(NamedTuple):
         return float(adjusted_rand_score(self.y, labels))
 
     def thinned(self, values: tuple[float, ...], few: int, many: int = 1) -> tuple[float, ...]:
-        """All values of a grid; a part of them, with the last, if quick or if there are many."""
+        """All values of a grid; if quick or with many samples, a part of them with the last one."""
         step = few if self.quick else many if len(self.X) >= MANY else 1
         return values[::-step][::-1]
 
@@ -88,14 +88,14 @@ Job = Callable[[Problem], Outcome]
 
 
 def projection(name: str) -> str:
-    """What a set is reduced to before anything is run on it."""
+    """The features to which a set is reduced before anything is run on it."""
     if name in paper.SYNTHETIC.values:
         return ""
     return "PCA (20-D)" if name == "olivetti" else "PCA (10-D)"
 
 
 def load(name: str, folder: str | None, seed: int, quick: bool) -> Problem:
-    """The set as all methods get it."""
+    """Load the set in the form in which all methods get it."""
     bunch = load_paper_set(name, folder)
     X, y = bunch.data, bunch.target
     if projection(name):
@@ -165,7 +165,7 @@ def variant(index: str, start: int) -> Job:
 
 
 def refined(problem: Problem) -> Outcome:
-    """Beyond the paper: iNI as it comes, the best index value of several starts."""
+    """Beyond the paper: iNI with its defaults, the best index value of several starts."""
     model = ICVIARTMAP(
         problem.k, n_init=2 if problem.quick else REFINED_STARTS, random_state=problem.seed
     )
@@ -237,7 +237,7 @@ def centroids(problem: Problem) -> Outcome:
     """k-means, the best of ten runs, and a Gaussian mixture that begins at its means."""
     found = problem.kmeans(problem.seed)
     table, regular = problem.standardised, ridge(problem.X.shape[1])
-    # Weights and covariances to begin with are those of a k-means run of the mixture's own.
+    # The mixture takes its first weights and covariances from another run of k-means.
     own = kmeans(table, problem.k, 1, RandomState(problem.seed)).labels_
     parts = [table[own == i] for i in range(problem.k)]
     covariances = [np.cov(part.T, bias=True) + regular * np.eye(table.shape[1]) for part in parts]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.stats import rankdata
 
-#: The tables have four decimals; what is equal there shares a rank.
+#: The tables have this number of decimals; values that are equal there share a rank.
 DECIMALS = 4
 
 
@@ -24,4 +24,4 @@ def average_ranks(values: Mapping[str, Mapping[str, float]]) -> dict[str, float]
         rounded = np.round(list(row.values()), DECIMALS)
         for column, rank in zip(row, rankdata(-rounded), strict=True):
             ranks.setdefault(column, []).append(float(rank))
-    return {column: float(np.mean(there)) for column, there in ranks.items()}
+    return {column: float(np.mean(own)) for column, own in ranks.items()}

@@ -1,4 +1,4 @@
-"""From what is asked for to the page: run what is missing, draw, write."""
+"""Makes the page of a reproduction: runs the missing jobs, draws, writes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 
 from icvi_artmap._support.files import replaced
 from icvi_artmap._support.version import __version__
+from icvi_artmap._support.wording import counted, fixed
 from icvi_artmap.datasets import PAPER_SETS, load_paper_set
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.reproduction import page, paper, protocol, running, speed
@@ -34,7 +35,7 @@ SPEED_SET = "ellipsoid.100d40c.1"
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be reproduced."""
+    """The tables and figures to reproduce, and how."""
 
     tables: tuple[str, ...]
     figures: tuple[str, ...]
@@ -62,9 +63,9 @@ Progress = Callable[[list[Key]], Any]  #: a context manager that gives a functio
 
 
 def reproduce(request: Request, progress: Progress, say: Callable[[str], None]) -> list[Path]:
-    """Do it; the files written. ``say`` gets a line for a person now and then."""
+    """Reproduce what was requested and return the files written; ``say`` gets progress lines."""
     for name in dict.fromkeys((*request.synthetic(), *request.real())):
-        _found(name, request.folder)  # a missing file is told before anything is run
+        _found(name, request.folder)  # a missing file is reported before anything is run
     ledger = Ledger(
         request.output / "results.jsonl",
         {"version": __version__, "seed": request.seed, "quick": request.quick},
@@ -84,7 +85,7 @@ def reproduce(request: Request, progress: Progress, say: Callable[[str], None]) 
         more = running.missing(ledger, FIGURE_SET, paper.COLUMNS, request.quick)
         keys += [key for key in more if key[1] in variants and key not in keys]
     if keys:
-        say(f"{len(keys)} jobs to run, {len(ledger.outcomes)} are done")
+        say(f"{counted(len(keys), 'job')} to run, {len(ledger.outcomes):,} are done")
         _compile(say)
         with progress(keys) as done:
             for key, _ in running.run_missing(ledger, keys, request):
@@ -120,13 +121,13 @@ _CAPTIONS = {
 
 
 def _found(name: str, folder: str | None) -> tuple[int, int, int]:
-    """Samples, features and clusters of a set as it is there."""
+    """The numbers of samples, features and clusters in the file of a set."""
     bunch = load_paper_set(name, folder)
     return (*bunch.data.shape, len(set(bunch.target.tolist())))
 
 
 def _compile(say: Callable[[str], None]) -> None:
-    """Here, once, and not in every worker."""
+    """Compile once in this process, not in every worker."""
     say("compiling, if that has not been done before")
     X, _ = _small()
     for index in paper.INDICES:
@@ -192,9 +193,9 @@ def _speed_section(request: Request, say: Callable[[str], None]) -> page.Section
         rows.append(
             [
                 index,
-                *(f"{ratio:,.0f}" for ratio in ratios),
-                f"{sum(ratios) / len(ratios):,.0f} ({average})",
-                f"{max(ratios):,.0f} ({most})",
+                *(fixed(ratio, 0) for ratio in ratios),
+                f"{fixed(sum(ratios) / len(ratios), 0)} ({average})",
+                f"{fixed(max(ratios), 0)} ({most})",
             ]
         )
     header = ["index", *(f"k = {k}" for k in clusters), "average (paper)", "most (paper)"]

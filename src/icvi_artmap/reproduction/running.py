@@ -1,4 +1,4 @@
-"""Runs what is missing of a table, in several processes."""
+"""Runs the missing jobs of a table, in several processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import joblib
 from icvi_artmap.reproduction import paper, protocol
 from icvi_artmap.reproduction.ledger import Key, Ledger
 
-#: Jobs of this kind take longest, and are begun first.
+#: Jobs of these kinds take longest and begin first.
 _LONGEST = ("SC", "ART", "NI")
 
 
@@ -29,7 +29,7 @@ class Settings(Protocol):
 
 
 def missing(ledger: Ledger, name: str, columns: tuple[str, ...], quick: bool) -> list[Key]:
-    """What is still to be run on a set."""
+    """The jobs that are still to be run on a set."""
     every = protocol.jobs(name, columns, quick)
     return [(name, job) for job in every if (name, job) not in ledger.outcomes]
 
@@ -53,7 +53,7 @@ def run_missing(
 
 
 def _one(key: Key, folder: str | None, seed: int, quick: bool) -> tuple[Key, dict[str, Any]]:
-    """What every worker does."""
+    """Run one job in a worker."""
     name, job = key
     problem = protocol.load(name, folder, seed, quick)
     return key, protocol.run(protocol.jobs(name, paper.COLUMNS, quick)[job], problem)

@@ -20,7 +20,7 @@ REFINED = "iNI refined"
 OWN = (REFINED, *MORE_STARTS.values())
 
 
-#: What stands between our value and the printed one.
+#: The marks between our value and the printed one.
 MARKS = {
     "=": "equal to four decimals",
     "≈": f"at most {NEAR} apart",
@@ -73,11 +73,11 @@ class ResultTable(NamedTuple):
 
     def mean(self, column: str) -> Cell:
         """The average of a column over the sets that have it, ours and printed."""
-        there = self.values(column)
-        printed = [cell.printed for cell in there if cell.printed is not None]
+        cells = self.values(column)
+        printed = [cell.printed for cell in cells if cell.printed is not None]
         return Cell(
-            float(np.mean([cell.ours for cell in there])) if there else None,
-            float(np.mean(printed)) if printed and len(printed) == len(there) else None,
+            float(np.mean([cell.ours for cell in cells])) if cells else None,
+            float(np.mean(printed)) if printed and len(printed) == len(cells) else None,
         )
 
 
@@ -143,7 +143,7 @@ def _values(ledger: Ledger, one: str, which: str, variants: tuple[str, ...]) -> 
     for index, found in starts.items():
         if len(found) == protocol.STARTS[index]:
             by_index = max(found, key=lambda pair: pair[0])[1]["tuned"]
-            by_ari = max(there["best"] for _, there in found)
+            by_ari = max(own["best"] for _, own in found)
             values[MORE_STARTS[index]] = by_index if which == "tuned" else by_ari
     return values
 

@@ -71,6 +71,26 @@
     });
   }
 
+  // --- numbers as in icvi_artmap._support.wording -----------------------------------------------
+
+  const withMinus = (text) => text.replaceAll("-", "−");
+  const fixed = (v, places) =>
+    withMinus((v === 0 ? 0 : v).toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places }));
+  const withoutZeros = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+  const general = (v, digits) => {
+    const [mantissa, exponent] = v.toExponential(digits - 1).split("e");
+    const power = Number(exponent);
+    if (power >= -4 && power < digits)
+      return withMinus(v.toLocaleString("en", { maximumSignificantDigits: digits }));
+    const sign = power < 0 ? "-" : "+";
+    return withMinus(`${withoutZeros(mantissa)}e${sign}${String(Math.abs(power)).padStart(2, "0")}`);
+  };
+  const number = (v, digits) => {
+    if (Number.isInteger(v) && Math.abs(v) < 1e15) return fixed(v, 0);
+    if (Math.abs(v) >= 10 ** (digits - 1) && Math.abs(v) < 1e7) return fixed(v, 1);
+    return general(v, digits);
+  };
+
   // --- the map ----------------------------------------------------------------------------------
 
   const data = JSON.parse($("points-data").textContent);
@@ -81,7 +101,6 @@
   const tip = $("tip");
   const pen = canvas.getContext("2d");
   const MARGIN = { left: 58, right: 14, top: 12, bottom: 44 };
-  const PER_SHAPE = 8; // another shape for every eight clusters
   const REACH = 14; // pixels from a point at which it is pointed at
   const CLICK = 5; // a drag of fewer pixels is a click
   const CLUSTER_AXIS = -1;
@@ -143,24 +162,36 @@
     ];
   };
 
-  const tracePath = (shape, x, y, r) => {
-    if (shape === 0) {
-      pen.moveTo(x + r, y);
-      pen.arc(x, y, r, 0, 2 * Math.PI);
-    } else if (shape === 1) {
-      pen.rect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r);
-    } else {
-      const corners = [
-        [[0, -1.25], [1.15, 0.85], [-1.15, 0.85]],
-        [[0, -1.35], [1.35, 0], [0, 1.35], [-1.35, 0]],
-        [[0, 1.25], [1.15, -0.85], [-1.15, -0.85]],
-      ][shape - 2];
+  // Corners of the marks for a radius of 1; a circle has none. The names are those of matplotlib.
+  const STAR = Array.from({ length: 10 }, (_, i) => {
+    const r = i % 2 ? 0.65 : 1.5;
+    return [r * Math.sin((Math.PI * i) / 5), -r * Math.cos((Math.PI * i) / 5)];
+  });
+  const cross = (a, b) => [
+    [-a, -b], [a, -b], [a, -a], [b, -a], [b, a], [a, a], [a, b], [-a, b], [-a, a], [-b, a], [-b, -a], [-a, -a],
+  ];
+  const turned = (corners) => corners.map(([x, y]) => [(x - y) * Math.SQRT1_2, (x + y) * Math.SQRT1_2]);
+  const CORNERS = {
+    o: null,
+    s: [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
+    "^": [[0, -1.25], [1.15, 0.85], [-1.15, 0.85]],
+    D: [[0, -1.35], [1.35, 0], [0, 1.35], [-1.35, 0]],
+    v: [[0, 1.25], [1.15, -0.85], [-1.15, -0.85]],
+    P: cross(0.45, 1.25),
+    X: turned(cross(0.45, 1.25)),
+    "*": STAR,
+  };
+  const tracePath = (mark, x, y, r) => {
+    const corners = CORNERS[mark];
+    if (corners) {
       corners.forEach(([a, b], i) =>
         i ? pen.lineTo(x + a * r, y + b * r) : pen.moveTo(x + a * r, y + b * r));
       pen.closePath();
+    } else {
+      pen.moveTo(x + r, y);
+      pen.arc(x, y, r, 0, 2 * Math.PI);
     }
   };
-  const shapeOf = (cluster) => Math.floor(cluster / PER_SHAPE) % 5;
 
   const ticks = (low, high, count) => {
     const raw = (high - low) / count;
@@ -170,9 +201,9 @@
     for (let i = Math.ceil(low / step); i <= Math.floor(high / step); i++) found.push(i * step);
     const places = Math.max(0, Math.min(12, -Math.floor(Math.log10(step) + 1e-9)));
     const far = Math.max(Math.abs(low), Math.abs(high));
-    const label = (v) =>
-      far >= 1e6 || far < 1e-4 ? v.toExponential(1) : v.toFixed(places);
-    return found.map((v) => [v, label(Math.abs(v) < step / 2 ? 0 : v).replace("-", "−")]);
+    const digits = Math.max(3, 1 + Math.floor(Math.log10(far)) - Math.floor(Math.log10(step)));
+    const label = (v) => (far >= 1e6 || far < 1e-4 ? general(v, digits) : fixed(v, places));
+    return found.map((v) => [v, label(Math.abs(v) < step / 2 ? 0 : v)]);
   };
   const clusterTicks = (low, high) => {
     const found = [];
@@ -266,12 +297,11 @@
     for (let c = 0; c < k; c++) {
       if (!shown[c]) continue;
       pen.fillStyle = data.colours[c];
-      const shape = shapeOf(c);
       pen.beginPath();
       for (const i of members[c]) {
         const [x, y] = toPixels(box, xs[i], ys[i]);
         if (x > box.left - 9 && x < box.left + box.width + 9 && y > box.top - 9 && y < box.top + box.height + 9)
-          tracePath(shape, x, y, radius);
+          tracePath(data.marks[c], x, y, radius);
       }
       pen.fill();
     }
@@ -384,7 +414,7 @@
       row.insertCell().textContent = data.axes[axis].name;
       const cell = row.insertCell();
       cell.className = "n";
-      cell.textContent = String(data.axes[axis].values[i]).replace("-", "−");
+      cell.textContent = number(data.axes[axis].values[i], data.digits);
     }
     tip.replaceChildren(head, which, table);
     tip.hidden = false;
@@ -478,25 +508,27 @@
   });
 
   const SVG = "http://www.w3.org/2000/svg";
-  const SHAPES = [
-    "M6 1a5 5 0 1 1 0 10a5 5 0 1 1 0-10z", "M1 1h10v10H1z", "M6 0l6 11H0z", "M6 0l6 6-6 6-6-6z", "M6 12l6-11H0z",
-  ];
+  const legendMark = (mark, colour) => {
+    const corners = CORNERS[mark];
+    const shape = document.createElementNS(SVG, corners ? "polygon" : "circle");
+    if (corners) shape.setAttribute("points", corners.map(([a, b]) => `${4.4 * a},${4.4 * b}`).join(" "));
+    else shape.setAttribute("r", "5");
+    shape.setAttribute("fill", colour);
+    const picture = document.createElementNS(SVG, "svg");
+    picture.setAttribute("viewBox", "-6 -6 12 12");
+    picture.setAttribute("aria-hidden", "true");
+    picture.append(shape);
+    return picture;
+  };
   const buttons = data.colours.map((colour, c) => {
     const button = document.createElement("button");
     button.type = "button";
     button.dataset.cluster = c;
-    const mark = document.createElementNS(SVG, "svg");
-    mark.setAttribute("viewBox", "0 0 12 12");
-    mark.setAttribute("aria-hidden", "true");
-    const path = document.createElementNS(SVG, "path");
-    path.setAttribute("d", SHAPES[shapeOf(c)]);
-    path.setAttribute("fill", colour);
-    mark.append(path);
     const size = document.createElement("small");
     size.textContent = data.sizes[c].toLocaleString("en");
     const rows = data.sizes[c] === 1 ? "row" : "rows";
     button.setAttribute("aria-label", `cluster ${c}, ${size.textContent} ${rows}`);
-    button.append(mark, String(c), size);
+    button.append(legendMark(data.marks[c], colour), String(c), size);
     button.addEventListener("click", () => show([c], !shown[c]));
     return button;
   });

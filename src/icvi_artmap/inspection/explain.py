@@ -1,6 +1,6 @@
 """Why a sample belongs to a cluster: index values, category bounds and cluster profiles.
 
-Everything comes from what a fitted model keeps; the training data are not needed.
+A fitted model keeps all that is needed for an answer; the training data are not needed.
 """
 
 from __future__ import annotations
@@ -11,48 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from icvi_artmap._support.validation import check_integer
-from icvi_artmap.indices.base import NEGLIGIBLE, RESOLUTION
+from icvi_artmap._support.validation import check_integer, refuse_sparse
+from icvi_artmap._support.wording import better, counted, number, percent
+from icvi_artmap.indices.base import RESOLUTION
+from icvi_artmap.inspection.profiles import ROUNDING, Profiles, profiles
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 
-#: A bound is known up to this part of the range of the feature, and of the value.
-ROUNDING = 1e-14
-#: In a text, so many clusters are named beside the best one, and so many features of a profile.
-TEXT_CLUSTERS, TEXT_FEATURES = 3, 3
-#: A text shows at most so many samples.
-TEXT_SAMPLES = 10
-
-
-@dataclass(frozen=True)
-class Profiles:
-    """What sets every cluster apart from all other samples, feature by feature.
-
-    Attributes
-    ----------
-    n : ndarray of shape (k,)
-        Number of training samples.
-    mean, rest_mean : ndarray of shape (k, d)
-        Mean of the cluster and of all other samples, in the units of the data. Where there are no
-        others (one cluster), both are the mean of the cluster.
-    effect : ndarray of shape (k, d)
-        Their difference, divided by the deviation of the samples about these two means (Cohen's d).
-        0 for a constant feature; infinite where the two groups differ and neither varies.
-    variance_share : ndarray of shape (k, d)
-        Part of the feature's variance that the difference accounts for, 0 to 1.
-    order : ndarray of shape (k, d)
-        Features of every cluster, those of largest ``abs(effect)`` first.
-    """
-
-    n: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    rest_mean: NDArray[np.float64]
-    effect: NDArray[np.float64]
-    variance_share: NDArray[np.float64]
-    order: NDArray[np.int64]
+#: The largest numbers of clusters beside the best one, of features and of samples in a text.
+TEXT_CLUSTERS, TEXT_FEATURES, TEXT_SAMPLES = 3, 3, 10
 
 
 @dataclass(frozen=True)
@@ -173,9 +143,9 @@ class Explanation:
         Parameters
         ----------
         max_samples : int, default=10
-            Explain the first so many samples.
+            Explain no more samples than this, the first ones.
         max_features : int, default=3
-            Name so many features that set a cluster apart.
+            Name no more features than this that set a cluster apart.
 
         Returns
         -------
@@ -186,7 +156,7 @@ class Explanation:
         m = len(self.best)
         parts = [self._sample_text(s) for s in range(min(m, max_samples))]
         if m > max_samples:
-            parts.append(f"... and {m - max_samples} more samples.")
+            parts.append(f"... and {counted(m - max_samples, 'more sample')}.")
         shown = sorted(set(self.best[:max_samples].tolist()))
         parts += [self._cluster_text(i, max_features) for i in shown]
         return "\n\n".join(parts)
@@ -204,15 +174,14 @@ class Explanation:
                 (i for i in range(k) if i != best), key=lambda i: -self.direction * values[i]
             )
             named = ", ".join(
-                f"{_number(_lead(values[best], values[i], self.direction))} in cluster {i}"
+                f"{number(_lead(values[best], values[i], self.direction))} in cluster {i}"
                 for i in others[:TEXT_CLUSTERS]
             )
             more = k - 1 - TEXT_CLUSTERS
             left = f", and by no less in the other {more}" if more > 0 else ""
-            better = "greater" if self.direction > 0 else "smaller"
             lines += [
                 f"  With the sample there, {self.index_name} of the whole partition is "
-                f"{_number(values[best])} ({better} is better).",
+                f"{number(values[best])} ({better(self.direction)} is better).",
                 f"  It would be worse by {named}{left}.",
             ]
         lines += [f"  {line}" for line in self._category_lines(s)]
@@ -245,18 +214,17 @@ class Explanation:
     def _bound_text(self, s: int, f: int) -> str:
         value, lower, upper = self.rows[s, f], self.lower[s, f], self.upper[s, f]
         slack = self.slack[s, f]
-        place = f"{_number(abs(slack))} {'inside' if slack > 0.0 else 'outside'}"
+        place = f"{number(abs(slack))} {'inside' if slack > 0.0 else 'outside'}"
         if slack == 0.0:
             place = "at the edge of"
         return (
-            f"{self.feature_names[f]} = {_number(value)}, {place} "
-            f"[{_number(lower)}, {_number(upper)}]"
+            f"{self.feature_names[f]} = {number(value)}, {place} [{number(lower)}, {number(upper)}]"
         )
 
     def _cluster_text(self, i: int, max_features: int) -> str:
         p = self.profiles
-        share = p.n[i] / p.n.sum()
-        lines = [f"Cluster {i} has {p.n[i]} training samples ({share:.0%})."]
+        size, share = counted(int(p.n[i]), "training sample"), percent(p.n[i] / p.n.sum())
+        lines = [f"Cluster {i} has {size} ({share})."]
         telling = [f for f in p.order[i] if p.effect[i, f] != 0.0]
         if not telling:
             return f"{lines[0]} No feature sets it apart."
@@ -265,14 +233,14 @@ class Explanation:
         for f in telling[:max_features]:
             effect = p.effect[i, f]
             way = "higher" if effect > 0.0 else "lower"
-            size = (
-                f"by {abs(effect):.2g} deviations"
+            apart = (
+                f"by {number(abs(effect), 2)} deviations"
                 if np.isfinite(effect)
                 else "and neither side varies"
             )
             lines.append(
-                f"  {self.feature_names[f]} is {way}: mean {_number(p.mean[i, f])}, elsewhere "
-                f"{_number(p.rest_mean[i, f])} ({size}, {p.variance_share[i, f]:.0%} of its "
+                f"  {self.feature_names[f]} is {way}: mean {number(p.mean[i, f])}, elsewhere "
+                f"{number(p.rest_mean[i, f])} ({apart}, {percent(p.variance_share[i, f])} of its "
                 "variance)"
             )
         return "\n".join(lines)
@@ -320,7 +288,8 @@ def explain(
     check_is_fitted(model)
     named = getattr(X, "index", None)  # of a DataFrame
     feature_names = getattr(model, "feature_names_in_", None)
-    rows = model._check_data(X, reset=False).astype(np.float64)
+    refuse_sparse(X)
+    rows = validate_data(model, X, reset=False, dtype=np.float64, copy=True)
     own, positions = None, None
     if samples is not None:
         positions = _check_samples(samples, len(rows), len(model.labels_))
@@ -338,13 +307,13 @@ def explain(
         index_values=values,
         best=best,
         margin=margin,
-        predicted=model._predict(rows),
+        predicted=model.predict(X),
         category=category,
         category_label=model.category_labels_[category],
         lower=lower,
         upper=upper,
         slack=_slack(rows, lower, upper, model.fitted_.scaling.span),
-        profiles=_profiles(model),
+        profiles=profiles(model),
         index_name=index.name,
         direction=index.direction,
         feature_names=[f"feature {f}" for f in range(rows.shape[1])]
@@ -403,48 +372,6 @@ def _best_and_margin(
 def _lead(a: float, b: float, direction: int = 1) -> float:
     """How much better a is than b; equal infinities do not differ."""
     return 0.0 if a == b else float(max(direction * (a - b), 0.0))
-
-
-def _profiles(model: ICVIARTMAP) -> Profiles:
-    """Every cluster against the samples of all the others together.
-
-    The features are standardised: their mean is 0 and their squares sum to N. That leaves
-    mu_rest = -n / (N - n) mu_i; the squares about the two means are what n (N - n) / N
-    (mu_i - mu_rest)² leaves of N. A constant feature is 0 throughout.
-    """
-    n, mean, scaling = model.fitted_.moments.n, model.fitted_.moments.mean, model.fitted_.scaling
-    total = float(n.sum())
-    inside = n[:, None].astype(float)
-    outside = total - inside
-    rest = np.where(outside > 0.0, -inside / np.maximum(outside, 1.0) * mean, mean)
-    difference = mean - rest
-    share = inside * outside / total**2 * np.square(difference)
-    share = np.where(share > NEGLIGIBLE, np.minimum(share, 1.0), 0.0)
-    left = np.where(1.0 - share > NEGLIGIBLE, 1.0 - share, 0.0)
-    deviation = np.sqrt(left * total / max(total - 2.0, 1.0))
-    effect = np.zeros_like(mean)
-    with np.errstate(divide="ignore"):  # infinite where nothing varies but the two means
-        np.divide(difference, deviation, out=effect, where=share > 0.0)
-    return Profiles(
-        n=n.copy(),
-        mean=_without_rounding(scaling.standardise_inverse(mean), scaling.span),
-        rest_mean=_without_rounding(scaling.standardise_inverse(rest), scaling.span),
-        effect=effect,
-        variance_share=share,
-        order=np.argsort(-np.abs(effect), axis=1, kind="stable"),
-    )
-
-
-def _without_rounding(
-    values: NDArray[np.float64], span: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """0 for what would be 0 if it were not scaled there and back: 1e-19 reads like a finding."""
-    return np.where(np.abs(values) <= ROUNDING * span, 0.0, values)
-
-
-def _number(value: float) -> str:
-    """Four digits are enough to read, and more to tell large numbers apart."""
-    return f"{value:.4g}" if abs(value) < 1000.0 or not np.isfinite(value) else f"{value:,.1f}"
 
 
 def _pandas() -> Any:

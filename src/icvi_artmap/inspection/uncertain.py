@@ -1,4 +1,4 @@
-"""Rows between two clusters: where the index hardly prefers one to the other."""
+"""Samples between two clusters: the index hardly prefers one cluster to the other."""
 
 from __future__ import annotations
 
@@ -9,38 +9,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._support.threads import one_thread
+from icvi_artmap.indices.shared.ridge import ridge
+from icvi_artmap.samples.moments import symmetric
 from icvi_artmap.samples.scaling import blocks
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 
-#: Rows nearest to a border whose margin is computed exactly, at most and at least; half as many
-#: rows drawn at random say what is usual.
+#: The exact margin is computed for the samples nearest to a border, for at most NEAREST and at
+#: least FEWEST_NEAREST of them; for half as many samples drawn at random, it shows what is usual.
 NEAREST, FEWEST_NEAREST = 200, 50
-#: Work of the exact margins, rows · k · d³, if covariances are to be factorised.
+#: Work of the exact margins, samples · k · d³, if covariances are to be factorised.
 EXACT_WORK = 2e9
-#: Work of looking for a border, rows · k · d²; with more to do a part of the rows is looked at.
+#: Work of the search for a border, samples · k · d². If there is more to do, only a part of the
+#: samples is searched.
 BORDER_WORK = 1e9
 FEWEST_ROWS = 2_000
 
 
 @dataclass(frozen=True)
 class Uncertain:
-    """Rows with the smallest margins, the smallest first.
+    """Samples with the smallest margins, the smallest first.
 
     Attributes
     ----------
     rows : ndarray of int
     runner_up : ndarray of int
-        The best cluster for the row beside its own.
+        The best cluster for the sample beside its own.
     margin : ndarray of float
-        By how much the index gets worse if the row goes there; negative if it gets better.
+        By how much the index gets worse if the sample goes there; negative if it gets better.
     usual : float
-        Median of the margins of rows drawn at random.
+        Median of the margins of samples drawn at random.
     n_searched : int
-        The rows nearest to a border were sought among so many.
+        Number of samples among which those nearest to a border were searched for.
     n_exact : int
-        Of so many of them the margin was computed.
+        Number of these for which the margin was computed.
     """
 
     rows: NDArray[np.int64]
@@ -54,7 +57,7 @@ class Uncertain:
 def least_certain(
     model: ICVIARTMAP, X: NDArray[np.floating], most: int, rng: np.random.RandomState
 ) -> Uncertain | None:
-    """The rows with the smallest margins; None if there is only one cluster."""
+    """Find the samples with the smallest margins; None if there is only one cluster."""
     (n, d), k = X.shape, model.n_clusters_
     if k == 1:
         return None
@@ -76,7 +79,7 @@ def least_certain(
 def _margins(
     model: ICVIARTMAP, X: NDArray[np.floating], rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Best other cluster of every row, and how much worse the index is with the row there."""
+    """The best other cluster of every row, and how much worse the index is with the row there."""
     index, own = model.fitted_.index, model.labels_[rows]
     values = model.fitted_.index_values(X[rows], own)
     scores, each = index.direction * values, np.arange(len(rows))
@@ -91,11 +94,11 @@ def _margins(
 def _lead(
     model: ICVIARTMAP, X: NDArray[np.floating], rows: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """A number that is small where a row lies between two clusters; cheap, for all rows.
+    """A number that is small for a row between two clusters, and cheap to compute for all rows.
 
-    It is what the move of a row changes if the rest stays: n / (n + 1) |x - mean|² there less
-    n / (n - 1) |x - mean|² here, which CH and WB go by; for NI the logarithm of the Gaussian
-    density of either cluster times its part of the rows.
+    It is the change by the move of the row if everything else stays: n / (n + 1) |x - mean|² there
+    less n / (n - 1) |x - mean|² here, which decides for CH and WB; for NI, the logarithm of the
+    Gaussian density of either cluster times its share of the samples.
     """
     n, mean = model.fitted_.moments.n.astype(float), model.fitted_.moments.mean
     gaussian = model.fitted_.index.needs_scatter
@@ -123,16 +126,15 @@ def _lead(
 
 
 def _gaussians(model: ICVIARTMAP) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """For every cluster a matrix that makes it round, and the constant of its log-density."""
+    """A matrix that makes each cluster round, and the constants of their log-densities."""
     moments = model.fitted_.moments
     n, d = moments.n.astype(float), moments.mean.shape[1]
     whitening, offset = np.empty((len(n), d, d)), np.empty(len(n))
-    ridge = 10.0 ** (-12.0 / d)  # as in NI
+    delta = ridge(d)
     for i in range(len(n)):
-        scatter = moments.scatter[i] + np.triu(moments.scatter[i], 1).T
-        covariance = scatter / max(n[i] - 1.0, 1.0) + ridge * np.eye(d)
+        covariance = symmetric(moments.scatter[i]) / max(n[i] - 1.0, 1.0) + delta * np.eye(d)
         values, vectors = np.linalg.eigh(covariance)
-        values = np.maximum(values, ridge)
+        values = np.maximum(values, delta)
         whitening[i] = vectors.T / np.sqrt(values)[:, None]
         offset[i] = 0.5 * np.log(values).sum() - np.log(n[i] / n.sum())
     return whitening, offset
