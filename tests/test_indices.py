@@ -21,6 +21,8 @@ from hypothesis.stateful import (
 )
 
 import oracle
+from helpers.moments import merge, plain, split
+from helpers.partitions import KINDS, make_data
 from icvi_artmap import index_value
 from icvi_artmap.indices import base as contract
 from icvi_artmap.indices.registry import INDICES
@@ -30,10 +32,8 @@ from icvi_artmap.samples.scaling import Data, coded_data, learn_scaling
 from icvi_artmap.training import merge_split as restructure
 from icvi_artmap.training import sample_loop as engine
 from oracle.map_field import eq_artb_yf2
-from test_moments import merge, plain, split
 
 NAMES = list(INDICES)
-KINDS = ("normal", "blobs", "integers", "duplicates", "constant column", "offset")
 RTOL = 1e-9
 #: Scores nearer than this to each other, but not within rounding, may be told apart or not.
 TOO_CLOSE = 1e-9
@@ -51,22 +51,6 @@ def trial_moves(state, s, x, src, out):
     """Trial values, and the cluster that is taught."""
     resolution = contract.trial_moves(state, s, x, src, out)
     return engine.teaching_cluster(out, state.moments.size[0], src, resolution)
-
-
-def make_data(kind: str, n: int, d: int, seed: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    if kind == "blobs":
-        X += 10.0 * rng.normal(size=(3, d))[rng.integers(0, 3, n)]
-    elif kind == "integers":
-        X = rng.integers(0, 3, size=(n, d)).astype(float)
-    elif kind == "duplicates":
-        X = X[rng.integers(0, max(2, n // 3), n)]
-    elif kind == "constant column":
-        X[:, rng.integers(d)] = 7.3
-    elif kind == "offset":
-        X += 1e6
-    return X
 
 
 def assert_score(name: str, actual: float, expected: float) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import oracle
+from helpers.moments import merge, plain, split
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.moments import Moments
-from icvi_artmap.samples.scaling import Data, plain_data
+from icvi_artmap.samples.scaling import plain_data
 
 pytestmark = pytest.mark.nojit
 
@@ -39,23 +40,8 @@ def remove(m, i, x, u):
 
 
 @numba.njit
-def merge(m, i, other, j, u):
-    mom.merge(m, i, other, j, u)
-
-
-@numba.njit
-def split(m, i, other, j, u):
-    mom.split(m, i, other, j, u)
-
-
-@numba.njit
 def clear(m, i):
     mom.clear(m, i)
-
-
-def plain(X: np.ndarray) -> Data:
-    """A view of X whose standardised rows are those of X."""
-    return plain_data(X, np.ones(X.shape[1]), np.zeros(X.shape[1]))
 
 
 def moments_of(*groups: np.ndarray, with_scatter: bool = True) -> Moments:

@@ -1,0 +1,45 @@
+"""Print the lowest versions that pyproject.toml allows of what the suite needs.
+
+``make test-lowest`` installs what this prints and runs the suite with it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+PYPROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
+
+
+def lowest(requirement: str) -> str:
+    """``name[extra]>=1.2`` as ``name[extra]==1.2``."""
+    matched = re.fullmatch(r"([\w.-]+(?:\[[\w,-]+\])?)>=([\w.]+)", requirement)
+    if matched is None:
+        raise ValueError(f"expected name>=version, got {requirement!r}")
+    name, version = matched.groups()
+    return f"{name}=={version}"
+
+
+def required(project: dict[str, Any], extra: str) -> Iterator[str]:
+    """The requirements of an extra; of the extras that it names in turn, instead of them."""
+    for requirement in project["optional-dependencies"][extra]:
+        own = re.fullmatch(rf"{project['name']}\[([\w,-]+)\]", requirement)
+        if own is None:
+            yield requirement
+        else:
+            for name in own[1].split(","):
+                yield from required(project, name)
+
+
+def lowest_versions(project: dict[str, Any]) -> list[str]:
+    """Every direct requirement of the package and of its development, at its lowest version."""
+    everything = [*project["dependencies"], *required(project, "dev")]
+    return sorted({lowest(requirement) for requirement in everything})
+
+
+if __name__ == "__main__":
+    with PYPROJECT.open("rb") as file:
+        print("\n".join(lowest_versions(tomllib.load(file)["project"])))
