@@ -6,7 +6,6 @@ import math
 from itertools import combinations
 from typing import Any, ClassVar
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -24,6 +23,7 @@ import oracle
 from helpers.moments import merge, plain, split
 from helpers.partitions import KINDS, make_data
 from icvi_artmap import index_value
+from icvi_artmap._compile.jit import jit
 from icvi_artmap.indices import base as contract
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.network import map_field as field
@@ -41,12 +41,12 @@ CLUSTERS = 6
 INF = math.inf
 
 
-@numba.njit
+@jit
 def move(state, x, src, dst):
     contract.move(state, x, src, dst)
 
 
-@numba.njit
+@jit
 def trial_moves(state, s, x, src, out):
     """Trial values, and the cluster that is taught."""
     resolution = contract.trial_moves(state, s, x, src, out)
@@ -349,7 +349,7 @@ def test_two_clusters_are_never_better_as_one(name: str) -> None:
     assert scores[0, 1] < walk.index.score(walk.state)
 
 
-@numba.njit
+@jit
 def teaching_cluster(trial, src, resolution):
     return engine.teaching_cluster(trial, len(trial), src, resolution)
 
@@ -382,7 +382,7 @@ def test_teaching_cluster(trial: list[float], src: int, taught: int) -> None:
 # --- a long run ----------------------------------------------------------------------------------
 
 
-@numba.njit
+@jit
 def many_moves(state, X, labels, samples, targets, start):
     """Moves, until digits are lost; returns the first move not made."""
     m = state.moments

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numba
 import numpy as np
 import pytest
 
 import oracle
 from helpers.moments import merge, plain, split
+from icvi_artmap._compile.jit import jit
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import plain_data
@@ -24,22 +24,22 @@ UNTOUCHED = np.nan
 # The recursions are parts of kernels: they can be called from compiled code only.
 
 
-@numba.njit
+@jit
 def trusted(m, i):
     return mom.trusted(m, i)
 
 
-@numba.njit
+@jit
 def add(m, i, x, u):
     mom.add(m, i, x, u)
 
 
-@numba.njit
+@jit
 def remove(m, i, x, u):
     mom.remove(m, i, x, u)
 
 
-@numba.njit
+@jit
 def clear(m, i):
     mom.clear(m, i)
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from icvi_artmap._compile.jit import jit
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data, plain_data
 
 # The recursions are parts of kernels: they can be called from compiled code only.
 
 
-@numba.njit
+@jit
 def merge(m, i, other, j, u):
     mom.merge(m, i, other, j, u)
 
 
-@numba.njit
+@jit
 def split(m, i, other, j, u):
     mom.split(m, i, other, j, u)
 

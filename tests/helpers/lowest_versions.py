@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-PYPROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
+PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
 
 def lowest(requirement: str) -> str:
@@ -40,6 +40,11 @@ def lowest_versions(project: dict[str, Any]) -> list[str]:
     return sorted({lowest(requirement) for requirement in everything})
 
 
-if __name__ == "__main__":
+def declared_project() -> dict[str, Any]:
+    """The table [project] of this checkout's pyproject.toml."""
     with PYPROJECT.open("rb") as file:
-        print("\n".join(lowest_versions(tomllib.load(file)["project"])))
+        return dict(tomllib.load(file)["project"])
+
+
+if __name__ == "__main__":
+    print("\n".join(lowest_versions(declared_project())))
