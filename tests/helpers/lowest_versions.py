@@ -11,6 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+#: Bounds on what the requirements need in turn, of which pip takes the newest version.
+CAPS = (
+    "pyparsing<3.3",  # it warns of what matplotlib 3.8 calls, and a warning fails a test
+)
 PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
 
@@ -47,4 +51,4 @@ def declared_project() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print("\n".join(lowest_versions(declared_project())))
+    print("\n".join([*lowest_versions(declared_project()), *CAPS]))
