@@ -5,36 +5,42 @@
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
-PYTEST_ARGS ?= -n 2
+# Each worker keeps to its half of the files while it can: what they share is made once.
+PYTEST_ARGS ?= -n 2 --dist worksteal
 VENV := .venv
+LOWEST := .venv-lowest
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-compile
+CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo "$(PYTHON) is older than Python 3.11: try  make PYTHON=python3.11"; exit 1; }
+
+# Without bytecode on the disk every process compiles all it imports: seconds, a hundred times.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 $(VENV)/created:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "$(PYTHON) is older than Python 3.11: try  make PYTHON=python3.11"; exit 1; }
+	@$(CHECK_PYTHON)
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 # What the demo needs, and what development needs, in one environment: the second contains the first.
 $(VENV)/installed-demo: pyproject.toml | $(VENV)/created
-	$(PIP_INSTALL) -e '.[plot]'
+	$(BIN)/$(PIP_INSTALL) -e '.[plot]'
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/created
-	$(PIP_INSTALL) -e '.[dev]'
+	$(BIN)/$(PIP_INSTALL) -e '.[dev]'
 	@touch $(VENV)/installed-demo $@
 
 $(VENV)/installed-bench: pyproject.toml | $(VENV)/created
-	$(PIP_INSTALL) -e '.[dev,bench]'
+	$(BIN)/$(PIP_INSTALL) -e '.[dev,bench]'
 	@touch $(VENV)/installed-demo $(VENV)/installed-dev $@
 
 $(VENV)/installed-docs: pyproject.toml | $(VENV)/created
-	$(PIP_INSTALL) -e '.[docs]'
+	$(BIN)/$(PIP_INSTALL) -e '.[docs]'
 	@touch $(VENV)/installed-demo $@
 
 .PHONY: venv
@@ -52,6 +58,19 @@ test: lint ## all checks and the whole test suite
 .PHONY: test-nojit
 test-nojit: $(VENV)/installed-dev ## the tests marked nojit, as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PYTEST_ARGS) -m nojit tests
+
+# An environment of its own: the versions there are the oldest that the package promises to work
+# with, and some have no wheels for the newest Python.
+$(LOWEST)/installed: pyproject.toml tests/helpers/lowest_versions.py
+	@$(CHECK_PYTHON)
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(PYTHON) tests/helpers/lowest_versions.py > $(LOWEST)/requirements.txt
+	$(LOWEST)/bin/$(PIP_INSTALL) -r $(LOWEST)/requirements.txt -e .
+	@touch $@
+
+.PHONY: test-lowest
+test-lowest: $(LOWEST)/installed ## the suite with the lowest versions that pyproject.toml allows
+	$(LOWEST)/bin/python -m pytest $(PYTEST_ARGS)
 
 .PHONY: lint
 lint: $(VENV)/installed-dev ## style, types and the order of imports
@@ -90,6 +109,6 @@ docs: $(VENV)/installed-docs ## the documentation as web pages: build/docs/index
 
 .PHONY: clean
 clean: ## remove everything that make has made
-	rm -rf $(VENV) build dist docs/api docs/gallery
+	rm -rf $(VENV) $(LOWEST) build dist docs/api docs/gallery
 	rm -rf .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
 	find src tests examples docs -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from helpers.kernels import compile_once
+
 # Which test compiles first is chance, and what it sees on stderr must not be.
 os.environ["ICVI_ARTMAP_QUIET"] = "1"
 
@@ -19,6 +21,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before xdist starts its workers, whose own sessions find the kernels compiled."""
+    if session.config.getoption("numprocesses", None):
+        compile_once()
 
 
 @pytest.fixture(scope="session")

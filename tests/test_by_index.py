@@ -9,87 +9,20 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import oracle
-from icvi_artmap import ICVIARTMAP, custom_index
+from helpers.own_indices import batch, every_index
+from helpers.partitions import KINDS, labelled, new_rows
+from icvi_artmap import ICVIARTMAP
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.prediction import by_index
 from icvi_artmap.samples.moments import of_clusters
 from icvi_artmap.samples.scaling import learn_scaling, standardised_data, standardised_table
-from test_indices import KINDS, make_data
 
 NAMES = list(INDICES)
 
 
 def moments_of(X, labels, k, scaling, index):
     return of_clusters(standardised_data(X, scaling), labels, k, index.needs_scatter)
-
-
-@custom_index(better="smaller")
-def widest(n, mean, compactness):
-    """Mean squared distance in the widest cluster, and a little of the others."""
-    most, total = 0.0, 0.0
-    for i in range(len(n)):
-        most = max(most, compactness[i] / n[i])
-        total += compactness[i] / n[i]
-    return most + 0.1 * total
-
-
-@custom_index(better="smaller")
-def longest(n, mean, compactness, scatter):
-    """Sum of the largest variances of a feature."""
-    total = 0.0
-    for i in range(len(n)):
-        most = 0.0
-        for f in range(mean.shape[1]):
-            most = max(most, scatter[i, f, f])
-        total += most / n[i]
-    return total
-
-
-def batch(index: Index) -> oracle.adding.Value:
-    """The index in batch, in its own sign: the oracle's, or the user's function in plain Python."""
-    if index.built_in:
-        return oracle.INDICES[index.name.lower()]
-
-    def value(X: np.ndarray, labels: np.ndarray) -> float:
-        labels = oracle.indices.compress(labels)
-        clusters = [oracle.batch_moments(X[labels == i]) for i in range(labels.max() + 1)]
-        if len(clusters) == 1:
-            return -index.direction * np.inf
-        n = np.array([c.n for c in clusters])
-        moments = [
-            n,
-            np.array([c.mean for c in clusters]),
-            np.array([c.compactness for c in clusters]),
-            np.array([c.covariance for c in clusters]) * (n - 1)[:, None, None],
-        ]
-        return index.function(*moments[: 4 if index.needs_scatter else 3])  # type: ignore[attr-defined]
-
-    return value
-
-
-ALL = [*INDICES.values(), widest, longest]
-every_index = pytest.mark.parametrize("index", ALL, ids=[index.name for index in ALL])
-
-
-def labelled(kind: str, n: int, d: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Data and a partition that has to do with them, but not too much."""
-    rng = np.random.default_rng(seed)
-    X = make_data(kind, n, d, seed)
-    centres = X[rng.choice(n, k, replace=False)]
-    distance = ((X[:, None] - centres) ** 2).sum(axis=2)
-    labels = np.where(rng.random(n) < 0.8, distance.argmin(axis=1), rng.integers(0, k, n))
-    return X, np.unique(labels, return_inverse=True)[1].astype(np.int64)
-
-
-def new_rows(X: np.ndarray, seed: int) -> np.ndarray:
-    """Training rows, rows near them, rows far away, and the mean."""
-    rng = np.random.default_rng(seed + 1)
-    deviation = learn_scaling(X).deviation
-    picked = X[rng.integers(0, len(X), 18)]
-    near = picked[:8] + 0.3 * deviation * rng.normal(size=(8, X.shape[1]))
-    far = X.mean(axis=0) + 20.0 * deviation * rng.normal(size=(8, X.shape[1]))
-    return np.vstack([picked[8:], near, far, X.mean(axis=0)])
 
 
 def assert_best(index: Index, X: np.ndarray, labels: np.ndarray, rows: np.ndarray) -> int:

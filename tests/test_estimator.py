@@ -18,10 +18,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import oracle
+from helpers.problems import assert_equal_runs, random_problem, run_both
 from icvi_artmap import ICVIARTMAP, index_value, vat
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.samples.scaling import learn_scaling, standardised_table
-from test_labels import assert_equal_runs, random_problem, run_both
 
 NAMES = list(INDICES)
 #: Vigilances under which all parts of the algorithm have work to do.

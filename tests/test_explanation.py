@@ -11,9 +11,10 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import oracle
+from helpers.own_indices import batch, every_index
+from helpers.partitions import labelled, new_rows
 from icvi_artmap import ICVIARTMAP, Explanation, explain
 from icvi_artmap.samples.scaling import learn_scaling, standardised_table
-from test_by_index import batch, every_index, labelled, new_rows
 
 NAMES = ["length", "width", "a rather long name of a feature, in mm"]
 

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from helpers.fuzzy_art import coded, random_options
+from helpers.problems import random_problem
 from icvi_artmap import DualVigilanceFuzzyART, FuzzyART, vat
 from icvi_artmap.network import resonance as search
 from oracle import fuzzy_art as plain
-from oracle.scaling import complement_code, fit_scaling, min_max
-from test_labels import random_problem
+from oracle.scaling import fit_scaling, min_max
 
 
 @parametrize_with_checks(
@@ -31,10 +32,6 @@ def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-def coded(X: np.ndarray) -> np.ndarray:
-    return complement_code(min_max(fit_scaling(X), X))
-
-
 def plain_fuzzy_art(
     Xc: np.ndarray, rho: float, alpha: float, beta: float, epochs: int
 ) -> tuple[plain.Net, list[int]]:
@@ -42,14 +39,6 @@ def plain_fuzzy_art(
     for _ in range(epochs):
         categories = [plain.fuzzy_art_step(net, x, rho, alpha, beta) for x in Xc]
     return plain.drop_idle(net, categories)
-
-
-def random_options(rng: np.random.Generator) -> dict[str, float]:
-    return {
-        "rho": float(rng.choice([0.0, 0.3, 0.6, 0.8, 0.9, 1.0])),
-        "alpha": float(rng.choice([1e-3, 1e-9, 0.5, 10.0])),
-        "beta": float(rng.choice([1.0, 1.0, 0.6, 0.01])),
-    }
 
 
 # --- the oracle ----------------------------------------------------------------------------------

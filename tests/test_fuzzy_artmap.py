@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_moons
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from helpers.fuzzy_art import coded, random_options
+from helpers.problems import random_problem
 from icvi_artmap import FuzzyARTMAP
 from icvi_artmap.network import resonance as search
 from oracle import fuzzy_art as plain
-from test_fuzzy_art import coded, random_options
-from test_labels import random_problem
 
 
 @parametrize_with_checks(

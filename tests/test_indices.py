@@ -6,7 +6,6 @@ import math
 from itertools import combinations
 from typing import Any, ClassVar
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -21,7 +20,10 @@ from hypothesis.stateful import (
 )
 
 import oracle
+from helpers.moments import merge, plain, split
+from helpers.partitions import KINDS, make_data
 from icvi_artmap import index_value
+from icvi_artmap._compile.jit import jit
 from icvi_artmap.indices import base
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.network import map_field as field
@@ -29,10 +31,8 @@ from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data, coded_data, learn_scaling
 from icvi_artmap.training import merge_split, sample_loop
 from oracle.map_field import eq_artb_yf2
-from test_moments import merge, plain, split
 
 NAMES = list(INDICES)
-KINDS = ("normal", "blobs", "integers", "duplicates", "constant column", "offset")
 RTOL = 1e-9
 #: Scores nearer than this to each other, but not within rounding, may be told apart or not.
 TOO_CLOSE = 1e-9
@@ -40,32 +40,16 @@ CLUSTERS = 6
 INF = math.inf
 
 
-@numba.njit
+@jit
 def move(state, x, src, dst):
     base.move(state, x, src, dst)
 
 
-@numba.njit
+@jit
 def trial_moves(state, s, x, src, out):
     """Trial values, and the cluster that is taught."""
     resolution = base.trial_moves(state, s, x, src, out)
     return sample_loop.teaching_cluster(out, state.moments.size[0], src, resolution)
-
-
-def make_data(kind: str, n: int, d: int, seed: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    if kind == "blobs":
-        X += 10.0 * rng.normal(size=(3, d))[rng.integers(0, 3, n)]
-    elif kind == "integers":
-        X = rng.integers(0, 3, size=(n, d)).astype(float)
-    elif kind == "duplicates":
-        X = X[rng.integers(0, max(2, n // 3), n)]
-    elif kind == "constant column":
-        X[:, rng.integers(d)] = 7.3
-    elif kind == "offset":
-        X += 1e6
-    return X
 
 
 def assert_score(name: str, actual: float, expected: float) -> None:
@@ -364,7 +348,7 @@ def test_two_clusters_are_never_better_as_one(name: str) -> None:
     assert scores[0, 1] < walk.index.score(walk.state)
 
 
-@numba.njit
+@jit
 def teaching_cluster(trial, src, resolution):
     return sample_loop.teaching_cluster(trial, len(trial), src, resolution)
 
@@ -397,7 +381,7 @@ def test_teaching_cluster(trial: list[float], src: int, taught: int) -> None:
 # --- a long run ----------------------------------------------------------------------------------
 
 
-@numba.njit
+@jit
 def many_moves(state, X, labels, samples, targets, start):
     """Moves, until digits are lost; returns the first move not made."""
     m = state.moments

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba import njit
 
+from icvi_artmap._compile.jit import jit
 from icvi_artmap.network import boxes as box
 from icvi_artmap.network import members as mem
 from icvi_artmap.samples.scaling import coded_row, plain_data
@@ -13,7 +13,7 @@ from icvi_artmap.samples.scaling import coded_row, plain_data
 pytestmark = pytest.mark.nojit
 
 
-@njit
+@jit
 def go(data, boxes, members, s, c, x):
     """Sample s leaves its category for c."""
     left = members.category[s]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numba
 import numpy as np
 import pytest
 
 import oracle
+from helpers.moments import merge, plain, split
+from icvi_artmap._compile.jit import jit
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.moments import Moments
-from icvi_artmap.samples.scaling import Data, plain_data
+from icvi_artmap.samples.scaling import plain_data
 
 pytestmark = pytest.mark.nojit
 
@@ -23,39 +24,24 @@ UNTOUCHED = np.nan
 # The recursions are parts of kernels: they can be called from compiled code only.
 
 
-@numba.njit
+@jit
 def trusted(m, i):
     return mom.trusted(m, i)
 
 
-@numba.njit
+@jit
 def add(m, i, x, u):
     mom.add(m, i, x, u)
 
 
-@numba.njit
+@jit
 def remove(m, i, x, u):
     mom.remove(m, i, x, u)
 
 
-@numba.njit
-def merge(m, i, other, j, u):
-    mom.merge(m, i, other, j, u)
-
-
-@numba.njit
-def split(m, i, other, j, u):
-    mom.split(m, i, other, j, u)
-
-
-@numba.njit
+@jit
 def clear(m, i):
     mom.clear(m, i)
-
-
-def plain(X: np.ndarray) -> Data:
-    """A view of X whose standardised rows are those of X."""
-    return plain_data(X, np.ones(X.shape[1]), np.zeros(X.shape[1]))
 
 
 def moments_of(*groups: np.ndarray, with_scatter: bool = True) -> Moments:

@@ -10,12 +10,12 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 import oracle
+from helpers.problems import random_problem
 from icvi_artmap import ICVIARTMAP, index_value
 from icvi_artmap.datasets import make_ellipsoid_clusters
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.samples.scaling import coded_data, learn_scaling, standardised_data, turn
 from icvi_artmap.training import refinement
-from test_labels import random_problem
 
 NAMES = list(INDICES)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba import njit
 
+from icvi_artmap._compile.jit import jit
 from icvi_artmap._compile.simd import (
     CACHE_LINE,
     VECTOR,
@@ -23,7 +23,7 @@ from icvi_artmap._compile.simd import (
 pytestmark = pytest.mark.nojit
 
 
-@njit
+@jit
 def call(kind, y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width):
     if kind == 0:
         add_rows(y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_stride, count, width)
@@ -45,12 +45,12 @@ def call(kind, y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_str
         )
 
 
-@njit
+@jit
 def call_intersect(sets, first, count, words, out, left):
     return intersect(sets, first, count, words, out, left)
 
 
-@njit
+@jit
 def call_excess(a, a_at, b, width):
     return excess(a, a_at, b, width)
 
