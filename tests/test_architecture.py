@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from icvi_artmap._compile.cache import KERNEL_ROOMS
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 
 
@@ -39,3 +41,66 @@ def test_imports_are_found_in_functions_too(tmp_path):
     path = tmp_path / "module.py"
     path.write_text("import a.b\nfrom . import c\ndef f():\n    from d.e import g\n")
     assert list(imported_packages(path)) == ["a", "d"]
+
+
+# --- rooms with kernels --------------------------------------------------------------------------
+
+PACKAGE = CHECKOUT / "src" / "icvi_artmap"
+
+
+def imported_names(tree: ast.AST) -> dict[str, str]:
+    """From each name that an import binds to the full name of what it is bound to."""
+    names = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update({alias.asname or alias.name: alias.name for alias in node.names})
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return names
+
+
+def sources(in_kernel_rooms: bool) -> Iterator[Path]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if (path.relative_to(PACKAGE).parts[0] in KERNEL_ROOMS) == in_kernel_rooms:
+            yield path
+
+
+COMPILING = ("icvi_artmap._compile.jit.", "icvi_artmap._compile.simd.", "numba.")
+
+
+def test_only_rooms_in_the_key_of_the_kernel_cache_have_kernels():
+    """Outside, numba is asked for its version, and the cache for its folder."""
+    found = {
+        (path.relative_to(PACKAGE).as_posix(), name)
+        for path in sources(in_kernel_rooms=False)
+        for name in imported_names(ast.parse(path.read_text(encoding="utf-8"))).values()
+        if name.startswith(COMPILING)
+    }
+    assert not found
+    for room in KERNEL_ROOMS:
+        texts = [path.read_text(encoding="utf-8") for path in (PACKAGE / room).rglob("*.py")]
+        uses = {name for text in texts for name in imported_names(ast.parse(text)).values()}
+        assert any(name.startswith(COMPILING) for name in uses), f"{room} has no kernels"
+
+
+def test_kernels_use_nothing_from_rooms_that_are_not_in_the_key():
+    """A number from there would be compiled in, and stay when it is changed there."""
+    kernel_rooms = tuple(f"icvi_artmap.{room}." for room in KERNEL_ROOMS)
+    seen, found = 0, set()
+    for path in sources(in_kernel_rooms=True):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        foreign = {
+            name
+            for name, full in imported_names(tree).items()
+            if full.startswith("icvi_artmap.") and not full.startswith(kernel_rooms)
+        }
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef) and function.decorator_list:
+                used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+                decorators = {getattr(node, "id", "") for node in function.decorator_list}
+                if decorators & {"inline", "jit", "shared"}:
+                    seen += 1
+                    found |= {f"{path.name}: {function.name} uses {n}" for n in used & foreign}
+    assert seen > 50
+    assert not found
