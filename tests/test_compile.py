@@ -173,6 +173,30 @@ def test_other_types_are_another_kernel(place: Path) -> None:
     assert is_found(new_kernel())
 
 
+def from_file(path: Path, factor: str) -> Any:
+    path.write_text(f"def kernel(x):\n    return {factor} * x\n", encoding="utf-8")
+    numba_cache._source_hash.cache_clear()
+    namespace: dict[str, Any] = {"__name__": __name__}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), namespace)
+    return jit(namespace["kernel"])
+
+
+def test_a_kernel_outside_the_package_is_known_by_its_own_file(place: Path, tmp_path: Path) -> None:
+    """The tests have some."""
+    path = tmp_path / "elsewhere.py"
+    results = [from_file(path, factor)(3.0) for factor in ("2.0", "4.0", "2.0")]
+    assert results == [6.0, 12.0, 6.0]
+    assert is_found(from_file(path, "2.0"))
+
+
+def test_a_kernel_without_a_file_is_not_kept(place: Path) -> None:
+    namespace: dict[str, Any] = {"__name__": __name__}
+    exec("def kernel(x):\n    return 2.0 * x\n", namespace)
+    assert not is_found(jit(namespace["kernel"]))
+    assert not is_found(jit(namespace["kernel"]))
+    assert files(place) == []
+
+
 def test_kernels_can_be_read_as_the_mask_says(place: Path) -> None:
     new_kernel()(3.0)
     (kernel,) = files(place)
@@ -281,10 +305,12 @@ print(jit(lambda x: 2.0 * x)(3.0))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits there")
 def test_nothing_of_a_file_stays_that_could_not_be_written(tmp_path: Path) -> None:
-    done = run(LIMITED, tmp_path, ICVI_ARTMAP_QUIET="")
+    (tmp_path / "limited.py").write_text(LIMITED, encoding="utf-8")
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import limited"
+    done = run(program, tmp_path / "kept", ICVI_ARTMAP_QUIET="", PYTHONDONTWRITEBYTECODE="1")
     assert done.stdout == "6.0\n"
     assert done.stderr.count("could not be kept") == 1
-    assert files(tmp_path) == []
+    assert files(tmp_path / "kept") == []
 
 
 def test_a_folder_that_is_removed_meanwhile_is_made_again(place: Path) -> None:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import re
 import sys
 import uuid
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +33,21 @@ class KernelCache(NullCache):
     """What numba asks for the code of a kernel, and gives it to."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._name = f"{function.__module__}.{function.__qualname__}"
+        code = function.__code__
+        name = f"{function.__module__}.{function.__qualname__}"
+        self._name = f"{re.sub('[<>]', '', name)}-{code.co_firstlineno}"
+        self._source = _source_hash(code.co_filename)
 
     @property
     def cache_path(self) -> str:
         return cache_directory()
 
+    def _is_kept(self) -> bool:
+        return self._source != "" and keeping()
+
     def load_overload(self, types: Any, context: Any) -> Any:
         """The kernel for these types of arguments; None if it is to be compiled."""
-        if not keeping():
+        if not self._is_kept():
             return None
         context.refresh()
         try:
@@ -55,7 +63,7 @@ class KernelCache(NullCache):
             return None
 
     def save_overload(self, types: Any, result: Any) -> None:
-        if not keeping() or result.library.has_dynamic_globals:
+        if not self._is_kept() or result.library.has_dynamic_globals:
             return
         try:
             path = self._path(types, result.target_context)
@@ -65,9 +73,18 @@ class KernelCache(NullCache):
             NOT_KEPT.say(f"{type(error).__name__}: {error}")
 
     def _path(self, types: Any, context: Any) -> Path:
-        text = f"{types} {context.codegen().magic_tuple()} {_PYTHON}"
+        text = f"{types} {context.codegen().magic_tuple()} {_PYTHON} {self._source}"
         key = hashlib.sha256(text.encode()).hexdigest()[:16]
         return Path(cache_directory()) / f"{self._name}-{key}.kernel"
+
+
+@cache
+def _source_hash(path: str) -> str:
+    """Of the file of a kernel, which need not be in the package; empty if it cannot be read."""
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
 def _write(path: Path, content: bytes) -> None:
