@@ -30,6 +30,7 @@ from numba.extending import overload
 import icvi_artmap
 from icvi_artmap import ICVIARTMAP, FuzzyART, index_value
 from icvi_artmap._compile import cache, notes, numba_cache, numba_internals
+from icvi_artmap._compile.flags import FLAGS
 from icvi_artmap._compile.jit import inline, jit, nothing_kept, shared
 
 PACKAGE = Path(icvi_artmap.__file__).parent
@@ -418,7 +419,7 @@ def test_other_threads_keep_their_kernels(place: Path) -> None:
 SEEN: list[tuple[bool, Any]] = []
 
 
-def look() -> float:
+def look(key: object = None) -> float:
     """In compiled code: note whether the collector is on, and numba's order of templates."""
     raise NotImplementedError
 
@@ -429,9 +430,9 @@ def templates(context: Any, function: Any = bool) -> tuple[Any, ...]:
 
 
 @overload(look)
-def _look() -> Callable[[], float]:
+def _look(key: object = None) -> Callable[..., float]:
     SEEN.append((gc.isenabled(), templates(cpu_target.typing_context)))
-    return lambda: 1.0
+    return lambda key=None: 1.0
 
 
 def failing() -> float:
@@ -454,9 +455,9 @@ def test_only_our_own_compilations_pause_the_collector(seen: list[tuple[bool, An
     usual = templates(cpu_target.typing_context)
     assert gc.isenabled()
     with nothing_kept():
-        assert jit(lambda: look())() == 1.0
+        assert jit(lambda: look(1.0))() == 1.0
     assert gc.isenabled()
-    assert numba.njit(lambda: look())() == 1.0
+    assert numba.njit(lambda: look(True))() == 1.0
     assert gc.isenabled()
     assert [enabled for enabled, _ in seen] == [False, True]
     assert [known for _, known in seen] == [usual, usual]
@@ -499,6 +500,17 @@ def test_our_own_context_has_numbas_templates_in_another_order() -> None:
         assert overloads == sorted(overloads)
     assert templates(context, bool) != templates(cpu_target.typing_context, bool)
     assert context._lookup_global(len) is cpu_target.typing_context._lookup_global(len)
+
+
+def test_numbas_own_functions_are_compiled_once_for_both_contexts(
+    seen: list[tuple[bool, Any]],
+) -> None:
+    with nothing_kept():
+        assert jit(lambda: look())() == 1.0
+        assert jit(lambda: look() + look())() == 2.0
+        assert jit(lambda x: x + look())(1.0) == 2.0
+    assert numba.njit(**FLAGS)(lambda: look())() == 1.0
+    assert len(seen) == 1
 
 
 def test_what_others_add_later_is_known_to_our_context() -> None:
