@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from icvi_artmap._compile.cache import KERNEL_ROOMS
 from icvi_artmap.indices.registry import NAMES
 
 CHECKOUT = Path(__file__).resolve().parents[1]
+PACKAGE = CHECKOUT / "src" / "icvi_artmap"
 
 
 def imported_packages(path: Path) -> Iterator[str]:
@@ -64,11 +66,10 @@ def knowledge_of_indices(tree: ast.Module) -> Iterator[str]:
 
 
 def test_an_index_is_known_in_its_own_file_alone():
-    package = CHECKOUT / "src" / "icvi_artmap"
     found = [
-        f"{path.relative_to(package).as_posix()}, {what}"
-        for path in sorted(package.rglob("*.py"))
-        if path.relative_to(package).parts[0] != "indices"
+        f"{path.relative_to(PACKAGE).as_posix()}, {what}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if path.relative_to(PACKAGE).parts[0] != "indices"
         for what in knowledge_of_indices(ast.parse(path.read_text(encoding="utf-8")))
     ]
     assert not found
@@ -122,9 +123,8 @@ def private_attributes(source: str) -> Iterator[str]:
 
 
 def test_estimators_are_seen_from_outside() -> None:
-    package = CHECKOUT / "src" / "icvi_artmap"
-    paths = [path for room in OUTSIDE for path in sorted((package / room).rglob("*.py"))]
-    names = {path.relative_to(package).as_posix(): path for path in paths}
+    paths = [path for room in OUTSIDE for path in sorted((PACKAGE / room).rglob("*.py"))]
+    names = {path.relative_to(PACKAGE).as_posix(): path for path in paths}
     assert len(names) > 40
     found = {
         f"{name}: {written}"
@@ -137,3 +137,64 @@ def test_estimators_are_seen_from_outside() -> None:
 def test_private_attributes_are_found() -> None:
     source = "a._b\nself._c\ncls._d\nself.e._f()\ng._replace()\nh.__doc__\nhasattr(i, '_j')\n"
     assert set(private_attributes(source)) == {"a._b", "self.e._f", "hasattr(i, '_j')"}
+
+
+# --- rooms with kernels --------------------------------------------------------------------------
+
+
+def imported_names(tree: ast.AST) -> dict[str, str]:
+    """From each name that an import binds to the full name of what it is bound to."""
+    names = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update({alias.asname or alias.name: alias.name for alias in node.names})
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return names
+
+
+def sources(in_kernel_rooms: bool) -> Iterator[Path]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if (path.relative_to(PACKAGE).parts[0] in KERNEL_ROOMS) == in_kernel_rooms:
+            yield path
+
+
+COMPILING = ("icvi_artmap._compile.jit.", "icvi_artmap._compile.simd.", "numba.")
+
+
+def test_only_rooms_in_the_key_of_the_kernel_cache_have_kernels():
+    """Outside, numba is asked for its version, and the cache for its folder."""
+    found = {
+        (path.relative_to(PACKAGE).as_posix(), name)
+        for path in sources(in_kernel_rooms=False)
+        for name in imported_names(ast.parse(path.read_text(encoding="utf-8"))).values()
+        if name.startswith(COMPILING)
+    }
+    assert not found
+    for room in KERNEL_ROOMS:
+        texts = [path.read_text(encoding="utf-8") for path in (PACKAGE / room).rglob("*.py")]
+        uses = {name for text in texts for name in imported_names(ast.parse(text)).values()}
+        assert any(name.startswith(COMPILING) for name in uses), f"{room} has no kernels"
+
+
+def test_kernels_use_nothing_from_rooms_that_are_not_in_the_key():
+    """A number from there would be compiled in, and stay when it is changed there."""
+    kernel_rooms = tuple(f"icvi_artmap.{room}." for room in KERNEL_ROOMS)
+    seen, found = 0, set()
+    for path in sources(in_kernel_rooms=True):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        foreign = {
+            name
+            for name, full in imported_names(tree).items()
+            if full.startswith("icvi_artmap.") and not full.startswith(kernel_rooms)
+        }
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef) and function.decorator_list:
+                used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+                decorators = {getattr(node, "id", "") for node in function.decorator_list}
+                if decorators & {"inline", "jit", "shared"}:
+                    seen += 1
+                    found |= {f"{path.name}: {function.name} uses {n}" for n in used & foreign}
+    assert seen > 50
+    assert not found

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -613,19 +612,18 @@ def test_standard_input(tmp_path: Path) -> None:
 def test_quiet_compiles_quietly(
     printed: Printed, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A kernel is compiled by a new watcher, once as warmup does it and once by itself."""
-    from numba.core import event
-
-    from icvi_artmap._compile import jit as _jit
+    """A kernel is compiled as if it were the first, once as warmup does it and once by itself."""
+    from icvi_artmap._compile.jit import jit, nothing_kept
+    from icvi_artmap._compile.notes import COMPILING
 
     def compile_one(index: str) -> None:
         def kernel(x):
             return x + 1.0
 
-        kernel.__module__ = "icvi_artmap.kernel"
-        with event.install_listener("numba:compile", _jit._Watcher()):
-            numba.njit(kernel)(1.0)
+        with nothing_kept():
+            jit(kernel)(1.0)
 
+    monkeypatch.setattr(COMPILING, "said", False)
     monkeypatch.delenv("ICVI_ARTMAP_QUIET")
     monkeypatch.setattr("icvi_artmap.cli.warmup.use", compile_one)
     assert printed("warmup", "NI", "--quiet") == ("", "")

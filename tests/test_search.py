@@ -26,7 +26,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, custom_index
-from icvi_artmap._compile import jit as _jit
 from icvi_artmap._support.threads import one_thread
 from icvi_artmap.estimators.vigilance_search import search
 from icvi_artmap.estimators.vigilance_search import store as search_store
@@ -338,18 +337,6 @@ def test_indices_of_the_user_in_worker_processes(tmp_path: Path) -> None:
         [sys.executable, path], capture_output=True, text=True, check=False, env=environment
     )
     assert done.stdout == "equal\n", done.stderr
-
-
-def test_kernels_with_own_indices_are_not_kept_while_any_runs() -> None:
-    """Of two fits in two threads the one that began first ends first."""
-    first, second = _jit.nothing_kept(), _jit.nothing_kept()
-    caches = [kernel._cache for kernel in _jit._COMPILED]
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    assert not any(cache._enabled for cache in caches)
-    second.__exit__(None, None, None)
-    assert all(cache._enabled for cache in caches)
 
 
 def test_no_thread_lifts_the_limit_of_others(

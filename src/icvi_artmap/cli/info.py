@@ -18,7 +18,7 @@ def info(
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
-    from icvi_artmap._compile.jit import cache_directory
+    from icvi_artmap._compile.cache import cache_directory
     from icvi_artmap._support.version import __version__
 
     facts = {
@@ -26,7 +26,7 @@ def info(
         "python": platform.python_version(),
         "system": platform.platform(),
         "cores": str(os.cpu_count()),
-        "compiled code": cache_directory(),
+        "compiled code": cache_directory() or "not kept: no folder can be written",
     }
     for package in PACKAGES:
         try:

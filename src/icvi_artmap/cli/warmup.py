@@ -32,7 +32,7 @@ def warmup(
     wanted = list(dict.fromkeys(index or list(IndexName)))
     took = {}
     with out.progress("loading", len(wanted)) as bar:
-        from icvi_artmap._compile.jit import cache_directory
+        from icvi_artmap._compile.cache import cache_directory
 
         for name in wanted:
             bar.say(f"compiling {name.value}")
@@ -46,7 +46,9 @@ def warmup(
         for name, time_taken in took.items():
             shown.add_row(name, f"{time_taken:.1f}")
         console.print(shown)
-        console.print(f"\nCompiled code is kept in {cache_directory()}", soft_wrap=True)
+        place = cache_directory()
+        kept = f"kept in {place}" if place else "not kept: no folder can be written"
+        console.print(f"\nCompiled code is {kept}", soft_wrap=True)
 
     out.result({"seconds": took, "compiled_code": cache_directory()}, show)
 

@@ -1,4 +1,4 @@
-"""Fitted estimators from what a file holds: the way back, for the room persistence.
+"""What the room persistence needs of estimators: their state, and the way back from a file.
 
 Attributes are set by the very methods that a fit uses.
 """
@@ -62,3 +62,9 @@ def check_parameters(model: ICVIARTMAP | FuzzyNetwork) -> None:
         model._given_centres(model.n_features_in_)
     else:
         model._find_ranges(np.zeros((1, model.n_features_in_)))
+
+
+def transform_output(model: ICVIARTMAP | FuzzyNetwork) -> str | None:
+    """What ``set_output`` was told, or None; scikit-learn has no other way to ask."""
+    told: str | None = getattr(model, "_sklearn_output_config", {}).get("transform")
+    return told

@@ -14,11 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._compile.jit import FLAGS, inline
+from icvi_artmap._compile.jit import inline, users_own
 from icvi_artmap.indices import base
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.shared.centres import scores_resolution
@@ -193,8 +192,7 @@ def _make(function: Callable[..., float], name: str, direction: int) -> CustomIn
             f"{name} has {n_parameters} parameters; an index is a function of "
             "(n, mean, compactness) or of (n, mean, compactness, scatter)."
         )
-    # Unlike the kernels of this package, a user's function may allocate arrays.
-    compiled = numba.njit(**{**FLAGS, "_nrt": True})(function)
+    compiled = users_own(function)
     if n_parameters == 3:
 
         def of_own_moments(state, n, mean, compactness, scatter):
@@ -209,7 +207,7 @@ def _make(function: Callable[..., float], name: str, direction: int) -> CustomIn
     state_type = type(f"CustomState{next(_SERIAL)}", (CustomState,), {})
     base.implement(
         state_type,
-        of_moments=numba.njit(**FLAGS)(of_own_moments),
+        of_moments=inline(of_own_moments),
         update=update,
         score=score,
         trial_moves=trial_moves,

@@ -36,6 +36,7 @@ from icvi_artmap.estimators.restored import (
     check_parameters,
     restore_icvi_artmap,
     restore_network,
+    transform_output,
 )
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES, get_index
@@ -213,14 +214,13 @@ def _contents(model: Any, kind: Kind, index: Index | None) -> tuple[Header, Arra
     fitted, arrays = kind.fitted(model)
     parameters, notes, given = _written_parameters(model, index)
     names = getattr(model, "feature_names_in_", None)
-    output = getattr(model, "_sklearn_output_config", {}).get("transform")
     header = {
         "class": type(model).__name__,
         "parameters": parameters,
         "notes": notes,
         "fitted": fitted,
         "feature_names": None if names is None else [str(name) for name in names],
-        "set_output": output,
+        "set_output": transform_output(model),
         "written_by": {
             "icvi-artmap": __version__,
             "python": platform.python_version(),
