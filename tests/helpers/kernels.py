@@ -19,7 +19,7 @@ INDICES = ("NI", "DB", "XB", "PBM", "WB", "CH")
 
 def compile_once(n_processes: int = 2) -> None:
     """Compile the kernels of all indices, if the folder for compiled code is new."""
-    from icvi_artmap._compile.jit import cache_directory
+    from icvi_artmap._compile.cache import cache_directory
 
     folder = cache_directory()
     if not folder or os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
