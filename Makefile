@@ -79,6 +79,12 @@ lint: $(VENV)/installed-dev ## style, types and the order of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+FUZZ_ARGS ?=
+
+.PHONY: fuzz
+fuzz: $(VENV)/installed-dev ## hostile input of all kinds for some minutes; FUZZ_ARGS='fits --seed 7 --count 1'
+	$(BIN)/python -m fuzz $(FUZZ_ARGS)
+
 .PHONY: bench
 bench: $(VENV)/installed-bench ## all benchmarks; writes docs/benchmarks.md
 	$(BIN)/python -m benchmarks
@@ -111,4 +117,4 @@ docs: $(VENV)/installed-docs ## the documentation as web pages: build/docs/index
 clean: ## remove everything that make has made
 	rm -rf $(VENV) $(LOWEST) build dist docs/api docs/gallery
 	rm -rf .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
-	find src tests examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests examples docs fuzz -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,10 +1,6 @@
 """Saved models come back equal to the last bit, and no file can do harm.
 
-The fuzz runs over 3,000 altered files. For more of them:
-
-    ICVI_ARTMAP_FUZZ=20000 python -m pytest tests/test_persistence.py -k test_fuzz
-
-With NUMBA_DISABLE_JIT=1 as well, kernels are plain Python: a position out of range is an error.
+Files altered at random are tried in test_fuzz.py.
 """
 
 from __future__ import annotations
@@ -16,18 +12,14 @@ import io
 import json
 import os
 import pickle
-import random
-import sys
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import joblib
-import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,6 +27,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
+from fuzz.models import members_of, packed, unpacked
 from icvi_artmap import (
     ICVIARTMAP,
     CategoryDisplay,
@@ -50,12 +43,7 @@ from icvi_artmap import (
 )
 from icvi_artmap.indices.base import Index
 from icvi_artmap.persistence import file_format
-from icvi_artmap.persistence.file_format import npy_header
 from icvi_artmap.training.art_family import ClusterNetwork
-
-MUTATIONS = int(os.environ.get("ICVI_ARTMAP_FUZZ", "3000"))
-#: Memory that a mutated file may take at most beyond what the process has.
-FUZZ_MEMORY = 1 << 28
 
 
 @custom_index(better="greater")
@@ -413,43 +401,6 @@ def test_what_cannot_be_saved(tmp_path: Path) -> None:
 # --- what cannot be loaded -----------------------------------------------------------------------
 
 
-def unpacked(content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        header = json.loads(archive.read("header.json"))
-        arrays = {
-            name: np.load(io.BytesIO(archive.read(f"{name}.npy"))) for name in header.pop("arrays")
-        }
-    return header, arrays
-
-
-def packed(members: list[tuple[str, bytes]], compression: int = zipfile.ZIP_STORED) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", compression) as archive, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of names that come twice
-        for name, content in members:
-            archive.writestr(name, content)
-    return stream.getvalue()
-
-
-def members_of(header: Any, arrays: dict[str, np.ndarray]) -> list[tuple[str, bytes]]:
-    """What the zip of this content holds, all checksums right."""
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    data = {
-        name: npy_header(array.dtype.str, array.shape) + array.tobytes()
-        for name, array in arrays.items()
-    }
-    described = {
-        name: {
-            "dtype": array.dtype.str,
-            "shape": list(array.shape),
-            "sha256": hashlib.sha256(data[name]).hexdigest(),
-        }
-        for name, array in arrays.items()
-    }
-    text = json.dumps({**header, "arrays": described}).encode()
-    return [("header.json", text), *((f"{name}.npy", data[name]) for name in data)]
-
-
 def content_of(name: str, folder: Path) -> bytes:
     save(fitted(name), folder / "model.icvi")
     return (folder / "model.icvi").read_bytes()
@@ -708,193 +659,3 @@ def test_contents_with_right_checksums(name: str, edit: Edit, message: str, tmp_
     header, arrays = unpacked(content_of(name, tmp_path))
     edit(header, arrays)
     assert message in refused(packed(members_of(header, arrays)), tmp_path)
-
-
-# --- fuzz ----------------------------------------------------------------------------------------
-
-BASES = ("NI", "CH", "chosen", "FuzzyART", "DualVigilanceFuzzyART", "FuzzyARTMAP")
-NUMBERS = (0, 1, -1, 2, 63, 64, 255, 2**31, 2**53, 2**62, -(2**63), 0.5, 1e-320, 1e308, -1e308)
-NUMBERS += (float("nan"), float("inf"), -float("inf"))
-VALUES = (None, True, False, 0, 1, -1, 2, 3, 10**15, 2**63, 10**40, 0.5, -0.5, 1e300, "", "x", "NI")
-VALUES += ("DB", "category", "clip", [], [1], {}, {"range": [2, 9]}, {"array": "labels"}, "<f8")
-DTYPES = ("<f8", "<f4", "<i8", "<i4", "|u1", "|b1", "<u8", ">f8", "<c16", "<U2")
-
-
-def altered_bytes(rng: random.Random, content: bytes) -> bytes:
-    """Damage; half of it where the zip describes itself."""
-    data, n = bytearray(content), len(content)
-    for _ in range(rng.choice((1, 1, 1, 2, 5))):
-        at = rng.choice((rng.randrange(n), rng.randrange(n - 1500, n), rng.randrange(3000)))
-        at = min(max(at, 0), len(data) - 1)
-        length = rng.choice((1, 1, 2, 4, 8, 100))
-        kind = rng.randrange(6)
-        if kind == 0:
-            data[at] ^= 1 << rng.randrange(8)
-        elif kind == 1:
-            del data[at : at + length]
-        elif kind == 2:
-            data[at:at] = rng.randbytes(length)
-        elif kind == 3:
-            del data[max(at, 1) :]
-        elif kind == 4:
-            data[at : at + length] = rng.choice((b"\0", b"\xff")) * length
-        else:
-            other = rng.randrange(len(data))
-            data[at : at + length] = data[other : other + length]
-    return bytes(data)
-
-
-def altered_header(rng: random.Random, header: Any) -> None:
-    """One value of the JSON replaced, removed, or exchanged for another."""
-    places: list[tuple[Any, Any]] = []
-
-    def visit(node: Any) -> None:
-        keys = node.keys() if isinstance(node, dict) else range(len(node))
-        for key in list(keys):
-            places.append((node, key))
-            if isinstance(node[key], (dict, list)):
-                visit(node[key])
-
-    visit(header)
-    node, key = rng.choice(places)
-    kind = rng.randrange(4)
-    if kind == 0 and isinstance(node, dict):
-        del node[key]
-    elif kind == 1:
-        other, other_key = rng.choice(places)
-        node[key] = copy.deepcopy(other[other_key])
-    else:
-        node[key] = copy.deepcopy(rng.choice(VALUES))
-
-
-def altered_array(rng: random.Random, arrays: dict[str, np.ndarray]) -> None:
-    """Other numbers, another type or shape, or another array in its place."""
-    name, other = rng.choice(list(arrays)), rng.choice(list(arrays))
-    array, kind = arrays[name].copy(), rng.randrange(8)
-    if kind <= 2 and array.size:
-        for _ in range(rng.choice((1, 3, array.size))):
-            value = rng.choice((*NUMBERS, array.flat[rng.randrange(array.size)]))
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
-                array.flat[rng.randrange(array.size)] = np.array(value).astype(array.dtype)
-    elif kind == 3:
-        with np.errstate(all="ignore"):
-            array = array.astype(rng.choice(DTYPES))
-    elif kind == 4:
-        axis = rng.randrange(max(1, array.ndim))
-        rows = (
-            rng.choices(range(array.shape[axis]), k=rng.choice((0, 1, 2, 61))) if array.size else []
-        )
-        array = np.take(array, rows, axis=axis)
-    elif kind == 5:
-        array = rng.choice((array.T, array[None], array.ravel(), array[..., None]))
-    elif kind == 6:
-        array, arrays[other] = arrays[other], array
-    else:
-        del arrays[name]
-        return
-    arrays[name] = np.ascontiguousarray(array)
-
-
-def altered_members(rng: random.Random, members: list[tuple[str, bytes]]) -> list[Any]:
-    """Contents exchanged, names exchanged, one twice or gone."""
-    a, b = rng.randrange(len(members)), rng.randrange(len(members))
-    kind = rng.randrange(4)
-    if kind == 0:
-        members[a], members[b] = (members[a][0], members[b][1]), (members[b][0], members[a][1])
-    elif kind == 1:
-        members.append((members[a][0], members[b][1]))
-    elif kind == 2:
-        del members[a]
-    else:
-        name, content = members[a]
-        members[a] = (name, altered_bytes(rng, content + bytes(8)))
-    return members
-
-
-def altered(rng: random.Random, content: bytes, header: Any, arrays: Any) -> bytes:
-    if rng.random() < 0.3:
-        return altered_bytes(rng, content)
-    header, arrays = copy.deepcopy(header), dict(arrays)
-    for _ in range(rng.choice((1, 1, 2))):
-        if rng.random() < 0.5:
-            altered_header(rng, header)
-        elif arrays:
-            altered_array(rng, arrays)
-    members = members_of(header, arrays)
-    kind = rng.random()
-    if kind < 0.15:
-        members = altered_members(rng, members)
-    elif kind < 0.3:  # the description of the arrays as well
-        whole = json.loads(members[0][1])
-        altered_header(rng, whole)
-        members[0] = (members[0][0], json.dumps(whole).encode())
-    return packed(members)
-
-
-@contextmanager
-def limited_memory() -> Iterator[None]:
-    """Where the system can do that: no more than FUZZ_MEMORY beyond what is in use."""
-    if not sys.platform.startswith("linux"):
-        yield
-        return
-    import resource
-
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (used + FUZZ_MEMORY, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
-
-
-def use(model: Any) -> None:
-    """All that a kernel does with a model's numbers."""
-    rows = X[:5] if model.n_features_in_ == 2 else blobs(0, 5, model.n_features_in_)
-    rows = pd.DataFrame(rows, columns=model.feature_names_in_) if named(model) else rows
-    predicted = model.predict(rows)
-    if isinstance(model, FuzzyARTMAP):
-        assert set(predicted) <= set(model.classes_)
-        assert model.predict_proba(rows).shape == (5, len(model.classes_))
-    else:
-        assert predicted.min() >= 0
-        assert predicted.max() < model.n_clusters_
-        assert model.set_output(transform="default").transform(rows).shape == (5, model.n_clusters_)
-    if isinstance(model, ICVIARTMAP):
-        model.score(rows)
-        explain(model, rows[:1]).to_text()
-        if not numba.config.DISABLE_JIT:  # the row is none of an altered model's samples: NaN
-            explain(model, rows[:1], samples=[0]).to_text()
-    else:
-        y = predicted if isinstance(model, FuzzyARTMAP) else None
-        model.set_params(outside="clip").partial_fit(rows, y)
-
-
-def test_fuzz(tmp_path: Path) -> None:
-    """A mutation is refused with a ModelFileError, or gives a model that works."""
-    contents = {name: content_of(name, tmp_path) for name in BASES}
-    parts = {name: unpacked(content) for name, content in contents.items()}
-    for name in BASES:
-        use(fitted(name))  # compiles, so that the limit of memory is not the compiler's
-    path, loaded = tmp_path / "altered.icvi", 0
-    with limited_memory(), warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        for number in range(MUTATIONS):
-            rng = random.Random(number)
-            name = rng.choice(BASES)
-            content = altered(rng, contents[name], *parts[name])
-            path.write_bytes(content)
-            try:
-                model = load(path)
-            except ModelFileError:
-                continue
-            except Exception as error:
-                raise AssertionError(f"mutation {number} of {name}") from error
-            loaded += 1
-            try:
-                use(model)
-            except Exception as error:
-                raise AssertionError(f"mutation {number} of {name}, in use") from error
-    print(f"{MUTATIONS} mutations: {loaded} loaded, {MUTATIONS - loaded} refused")
-    assert MUTATIONS * 0.03 < loaded < MUTATIONS * 0.5  # both ways were gone
