@@ -12,8 +12,8 @@ from typing import ClassVar, NamedTuple
 LONGEST_MESSAGE = 300
 #: Errors that say what was wrong with the input.
 CLEAR = (ValueError, TypeError)
-#: Errors derived from these that say something about the code instead.
-UNCLEAR = ("LinAlgError", "UnicodeDecodeError", "UnicodeEncodeError", "JSONDecodeError")
+#: Who may raise them: an error of another package says something about the code instead.
+HOMES = ("builtins", "icvi_artmap")
 
 #: Name of every campaign, with its module and class; what they need is imported in a worker.
 CAMPAIGNS = {
@@ -72,9 +72,10 @@ def demand(holds: bool, what: str) -> None:
         raise BrokenPromiseError(what)
 
 
-def clear(error: Exception, allowed: tuple[type[Exception], ...] = CLEAR) -> Outcome:
+def clear(error: Exception) -> Outcome:
     """The outcome of an error that a user can understand; any other is raised again."""
-    if not isinstance(error, allowed) or type(error).__name__ in UNCLEAR:
+    home = type(error).__module__.partition(".")[0]
+    if not isinstance(error, CLEAR) or isinstance(error, UnicodeError) or home not in HOMES:
         raise error
     message = str(error)
     demand(bool(message.strip()), f"a {type(error).__name__} without a message")
