@@ -50,6 +50,8 @@ class Fits(Campaign):
 
 def compile_all() -> None:
     """Load or compile what fits need, so that no case is charged for it."""
+    import pandas as pd
+
     X = np.random.default_rng(0).normal(size=(30, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -60,7 +62,7 @@ def compile_all() -> None:
             ICVIARTMAP(range(2, 4), index=index, random_state=0).fit(X)
         ICVIARTMAP(2, order="vat").fit(np.hstack([X] * 10))
         for art in (FuzzyART(), DualVigilanceFuzzyART(), FuzzyARTMAP()):
-            art.fit(X, np.arange(30) % 2).predict(X)
+            art.fit(pd.DataFrame(X, columns=["a", "b"]), np.arange(30) % 2)
 
 
 # --- problems ------------------------------------------------------------------------------------
@@ -76,8 +78,9 @@ def random_problem(rng: np.random.Generator) -> tuple[Any, Any, NDArray[np.int64
     few = options["evaluation"] == "batch" or rng.random() < 0.15
     X = random_table(rng, FEW if few else MOST_SAMPLES)
     options["n_clusters"] = random_n_clusters(rng, len(X), few)
-    if rng.random() < 0.2 and isinstance(options["n_clusters"], int):
-        options["init"] = random_centres(rng, X, options["n_clusters"])
+    wanted = options["n_clusters"]
+    if rng.random() < 0.2 and isinstance(wanted, int) and wanted >= 0:
+        options["init"] = random_centres(rng, X, wanted)
     return ICVIARTMAP(**options), random_form(rng, X), None
 
 
@@ -118,7 +121,9 @@ def random_n_clusters(rng: np.random.Generator, n: int, few: bool) -> Any:
     """Any number, also more than there are samples; a choice only if there are few samples."""
     if few and rng.random() < 0.6:
         return choice(rng, "auto", range(2, 2 + int(rng.integers(0, 10))))
-    return int(rng.integers(0 if rng.random() < 0.05 else 2, choice(rng, 4, 10, n + 3) + 1))
+    if rng.random() < 0.02:
+        return choice(rng, 0, -1)
+    return int(rng.integers(2, choice(rng, 4, 10, n + 3) + 1))
 
 
 def random_centres(rng: np.random.Generator, X: NDArray[np.float64], k: int) -> Any:
@@ -171,7 +176,7 @@ def tried(model: Any, X: Any, y: NDArray[np.int64] | None) -> Outcome:
     except Exception as error:
         demand(fingerprint(X) == before, "the input was changed")
         finite = np.isfinite(np.asarray(X, np.float64)).all()
-        if finite and ("NaN" in str(error) or "nfinity" in str(error)):
+        if finite and str(error).startswith("Input X contains"):
             raise BrokenPromiseError(f"finite input, but: {error}") from error
         return clear(error)
     again = clone(model).fit(X, y)
@@ -250,10 +255,10 @@ def new_rows(X: Any) -> list[Any]:
 def leak(seed: int) -> Outcome:
     """After many fits there is as much memory in use as before."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(50, 3))
+    X = rng.normal(size=(20, 2))
     kinds: list[Any] = [ICVIARTMAP(3, index=index, random_state=0) for index in NAMES]
     kinds += [FuzzyART(0.9), FuzzyARTMAP(0.9)]
-    model, y = choice(rng, *kinds), np.arange(50) % 2
+    model, y = choice(rng, *kinds), np.arange(20) % 2
     for count in (LEAK_FITS // 4, LEAK_FITS):
         gc.collect()
         before = resident_memory()

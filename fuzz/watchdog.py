@@ -91,28 +91,27 @@ def run(name: str, target: str, seed: int, count: int, seconds: float) -> Report
     name : what the report calls the campaign
     target : its module and class, as "module:Class"
     """
-    report, begin = Report(name, seed), time.monotonic()
-    until = begin + seconds
+    report = Report(name, seed)
     with tempfile.TemporaryDirectory(prefix="icvi-artmap-fuzz-") as folder:
-        while report.tried < count and time.monotonic() < until:
-            _one_worker(target, Path(folder), report, count, until)
-    report.seconds = time.monotonic() - begin
+        while report.tried < count and report.seconds < seconds:
+            _one_worker(target, Path(folder), report, count, seconds)
     return report
 
 
-def _one_worker(target: str, folder: Path, report: Report, count: int, until: float) -> None:
+def _one_worker(target: str, folder: Path, report: Report, count: int, seconds: float) -> None:
     """Go on with the cases until all are done, the time is up, or the worker is lost."""
-    with _worker(target, folder, report.seed + report.tried, count - report.tried) as (
-        process,
-        results,
-    ):
+    first = report.seed + report.tried
+    with _worker(target, folder, first, count - report.tried) as (process, results):
         ready = _next(process, results, LONGEST_START)
         if not isinstance(ready, Ready):
-            report.add(report.seed + report.tried, Done(None, f"no start: {ready}", 0.0, 0))
+            report.add(first, Done(None, f"no start: {ready}", seconds, 0))
             return
-        while report.tried < count and time.monotonic() < until:
+        # What comes before is not counted: a worker may have to compile.
+        begin = time.monotonic() - report.seconds
+        while report.tried < count and report.seconds < seconds:
             seed, start = report.seed + report.tried, time.monotonic()
             done = _next(process, results, ready.seconds)
+            report.seconds = time.monotonic() - begin
             if isinstance(done, Done):
                 report.add(seed, _within(done, ready))
             else:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils.validation import validate_data
 
 
 def refuse_sparse(X: Any) -> None:
@@ -16,6 +17,24 @@ def refuse_sparse(X: Any) -> None:
             "complement coding turns every zero into a one. Use X.toarray() if it fits into "
             "memory, or reduce the dimension first, for example with TruncatedSVD."
         )
+
+
+def checked_data(estimator: Any, *tables: Any, **options: Any) -> Any:
+    """The result of scikit-learn's ``validate_data``, for dense data in either float type.
+
+    Its message on missing values is long and recommends other estimators; ours is not.
+    """
+    refuse_sparse(tables[0])
+    try:
+        return validate_data(estimator, *tables, dtype=[np.float64, np.float32], **options)
+    except ValueError as error:
+        if not str(error).startswith("Input X contains NaN"):
+            raise
+    raise ValueError(
+        f"Input X contains NaN, but {type(estimator).__name__} needs a value in every cell. Leave "
+        "out the rows with missing values, or fill them in, for example with scikit-learn's "
+        "SimpleImputer."
+    )
 
 
 def check_integer(name: str, value: Any, least: int) -> None:

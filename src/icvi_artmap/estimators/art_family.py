@@ -14,9 +14,9 @@ from sklearn.base import (
 )
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from icvi_artmap._support.validation import check_integer, check_real, refuse_sparse
+from icvi_artmap._support.validation import check_integer, check_real, checked_data
 from icvi_artmap.estimators import notebook
 from icvi_artmap.estimators.fitted import FittedNetwork
 from icvi_artmap.network.driver import Pace, Parameters
@@ -68,8 +68,7 @@ class FuzzyNetwork(notebook.SummarisedEstimator):
         return Parameters(rho_a=0.0, alpha=float(self.alpha), beta_a=float(self.beta))
 
     def _check_data(self, X: ArrayLike, reset: bool) -> NDArray[np.floating]:
-        refuse_sparse(X)
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
+        return checked_data(self, X, reset=reset)
 
     def _find_ranges(self, X: NDArray[np.floating]) -> Ranges:
         """As given, or those of X."""
@@ -690,8 +689,7 @@ class FuzzyARTMAP(ClassifierMixin, FuzzyNetwork):
     def _check_labelled(
         self, X: ArrayLike, y: ArrayLike, reset: bool
     ) -> tuple[NDArray[np.floating], NDArray[Any]]:
-        refuse_sparse(X)
-        table, classes = validate_data(self, X, y, dtype=[np.float64, np.float32], reset=reset)
+        table, classes = checked_data(self, X, y, reset=reset)
         check_classification_targets(classes)
         return table, classes
 

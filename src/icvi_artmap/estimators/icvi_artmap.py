@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap._support.callbacks import CallbackSupportMixin, Watch, watched, with_callbacks
 from icvi_artmap._support.validation import (
     check_integer,
     check_real,
     check_verbose,
-    refuse_sparse,
+    checked_data,
 )
 from icvi_artmap._support.wording import number
 from icvi_artmap.estimators import notebook
@@ -490,14 +490,7 @@ class ICVIARTMAP(
         return lambda line: print(f"ICVIARTMAP: {head}{line}", flush=True)
 
     def _check_data(self, X: ArrayLike, reset: bool) -> NDArray[np.floating]:
-        refuse_sparse(X)
-        return validate_data(
-            self,
-            X,
-            dtype=[np.float64, np.float32],
-            reset=reset,
-            ensure_min_samples=2 if reset else 1,
-        )
+        return checked_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1)
 
     def _given_centres(self, n_features: int) -> NDArray[np.float64] | None:
         """The centres passed as ``init``, or None for k-means."""

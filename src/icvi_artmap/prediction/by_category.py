@@ -37,12 +37,16 @@ def best_choices(
     category_labels: NDArray[np.int64],
     n_clusters: int,
 ) -> NDArray[np.float64]:
-    """Choice value of every cluster's best category; 0 for a cluster without one."""
+    """Choice value of every cluster's best category; 0 for a cluster without one.
+
+    Far from a box without extent the value may be beyond what float64 holds; it is its least then.
+    """
     boxes = make_boxes(rows, len(rows))
     x_a = np.empty(rows.shape[1])
     best = np.full((len(X), n_clusters), -np.inf)
     for part in blocks(len(X)):
         data = _coded_block(X[part], scaling)
         cluster_choices(data, boxes, alpha, category_labels, x_a, best[part])
+    np.maximum(best, np.finfo(np.float64).min, out=best)
     best[:, np.bincount(category_labels, minlength=n_clusters) == 0] = 0.0
     return best
