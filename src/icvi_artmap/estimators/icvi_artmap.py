@@ -24,7 +24,6 @@ from icvi_artmap._support.wording import number
 from icvi_artmap.estimators import notebook
 from icvi_artmap.estimators.fitted import FittedModel
 from icvi_artmap.indices.base import Index
-from icvi_artmap.indices.base import better as is_better
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.network.driver import Parameters
 from icvi_artmap.prediction.index_value import score
@@ -283,7 +282,7 @@ class ICVIARTMAP(
             settings = self._settings(index, parameters, seeds[0], trace, number_of_run)
             watch.begin("run", self.max_epochs + self._refines(index))
             run = Run(samples, start, settings, watch).train()
-            if best is None or is_better(run.score, best.score):
+            if best is None or run.score > best.score:
                 best = run
             if watch.end():
                 break
