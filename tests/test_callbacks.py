@@ -157,7 +157,7 @@ def test_callbacks_come_with_a_clone_and_go() -> None:
 
 
 def test_nobody_watches() -> None:
-    assert ours.watched(object(), X, None) is ours.UNWATCHED
+    assert ours.watched(object(), X, None, vars) is ours.UNWATCHED
     ours.UNWATCHED.begin("fit", 3)
     assert ours.UNWATCHED.end() is False
 
@@ -168,4 +168,4 @@ def test_without_callbacks_in_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> N
     old = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(old)
     assert old.with_callbacks(fitted) is fitted
-    assert old.watched(old.CallbackSupportMixin(), X, None) is old.UNWATCHED
+    assert old.watched(old.CallbackSupportMixin(), X, None, vars) is old.UNWATCHED

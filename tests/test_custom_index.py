@@ -229,7 +229,7 @@ def files():
 
 X = np.random.RandomState(0).normal(size=(60, 2))
 labels = np.arange(60) % 3
-index_value(X, labels, "CH")
+ICVIARTMAP(3, index="CH", refine=False, random_state=0).fit(X)
 before = files()
 assert any(b"CHState" in p.read_bytes() for p in before), "built-in indices are kept"
 
@@ -241,7 +241,9 @@ def own(n, mean, compactness):
 
 ICVIARTMAP(3, index=own, random_state=0).fit(X)
 value = index_value(X, labels, own)
-assert files() == before, "nothing is kept of one's own"
+# The first boxes are the same for every index.
+added = [p.name for p in files() - before if "nearest_boxes" not in p.name]
+assert not added, f"nothing is kept of one's own: {added}"
 assert not any(b"CustomState" in p.read_bytes() for p in files())
 index_value(X, labels, "WB")
 assert any(b"WBState" in p.read_bytes() for p in files()), "built-in ones are kept afterwards"

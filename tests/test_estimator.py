@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 import oracle
 from helpers.problems import assert_equal_runs, random_problem, run_both
 from icvi_artmap import ICVIARTMAP, index_value, vat
+from icvi_artmap._support.wording import MINUS
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.samples.scaling import learn_scaling, standardised_table
 
@@ -318,7 +319,7 @@ def test_n_init_keeps_the_best(name: str, X: np.ndarray, capsys: pytest.CaptureF
         ends: dict[int, float] = {}
         for line in capsys.readouterr().out.splitlines():
             words = line.replace(",", "").replace(":", "").split()
-            ends[int(words[2])] = float(words[words.index("=") + 1])
+            ends[int(words[2])] = float(words[words.index("=") + 1].replace(MINUS, "-"))
         assert sorted(ends) == [1, 2, 3, 4]
         pick = max if name == "CH" else min
         best_runs.add(pick(ends, key=lambda run: ends[run]))

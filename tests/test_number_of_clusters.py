@@ -19,7 +19,7 @@ from icvi_artmap.indices import ni
 from icvi_artmap.indices.ni import penalised
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.samples.scaling import learn_scaling, standardised_data
-from icvi_artmap.training import refinement
+from icvi_artmap.training import number_of_clusters, refinement
 from icvi_artmap.training.number_of_clusters import PATIENCE, Selection, select
 from icvi_artmap.training.refinement import Partition
 
@@ -223,3 +223,31 @@ def test_centres_leave_nothing_to_choose() -> None:
     X, _ = groups(3)
     with pytest.raises(ValueError, match=r"init has centres.*Use n_clusters=3, or init="):
         ICVIARTMAP("auto", init=X[:3]).fit(X)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_path_that_gets_better_to_its_limit_is_not_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(number_of_clusters, "MOST_CLUSTERS", 6)
+    X, _ = groups(12, n=240)
+    model = ICVIARTMAP("auto", random_state=0).fit(X)
+    assert model.selection_.k[-1] == 6
+    assert model.selection_.limited
+    assert not model.selection_.clear
+    assert not model.converged_
+    assert "ended at 6" in str(model.selection_.doubt())
+    found = ICVIARTMAP(range(2, 7), random_state=0).fit(X).selection_
+    assert not found.limited  # it was asked for no more
+    monkeypatch.setattr(number_of_clusters, "MOST_CLUSTERS", 40)
+    assert not ICVIARTMAP("auto", random_state=0).fit(X).selection_.limited
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("index", ["NI", "CH"])
+def test_repeated_rows_are_no_clear_choice(index: str) -> None:
+    X = np.random.default_rng(0).integers(0, 2, size=(400, 3)).astype(float)
+    model = ICVIARTMAP("auto", index=index, random_state=0).fit(X)
+    assert model.n_clusters_ > 4
+    assert model.selection_.repeated
+    assert not model.selection_.clear
+    with pytest.warns(RuntimeWarning, match="the values repeat"):
+        model.fit(X)

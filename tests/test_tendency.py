@@ -318,8 +318,12 @@ def test_display_of_many_samples(improved: bool) -> None:
 
 
 PROGRAM = """
+import signal
 import numpy as np
 from icvi_artmap import ivat, vat
+
+# A shell that starts the tests in the background has them ignore the signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 small, large = np.random.default_rng(0).normal(size=(50, 10)), np.zeros(({n}, 10))
 before = vat(small)

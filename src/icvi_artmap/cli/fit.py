@@ -242,6 +242,8 @@ def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, An
             "margin": chosen.margin,
             "clear": chosen.clear,
             "single_cluster_better": chosen.single,
+            "ended_by_limit": chosen.limited,
+            "rows_repeat": chosen.repeated,
         }
     return facts
 

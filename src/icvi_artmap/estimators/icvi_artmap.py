@@ -24,7 +24,6 @@ from icvi_artmap._support.wording import number
 from icvi_artmap.estimators import notebook
 from icvi_artmap.estimators.fitted import FittedModel
 from icvi_artmap.indices.base import Index
-from icvi_artmap.indices.base import better as is_better
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.network.driver import Parameters
 from icvi_artmap.prediction.index_value import score
@@ -67,8 +66,9 @@ class ICVIARTMAP(
     ----------
     n_clusters : int, range or "auto", default=8
         Number of clusters to find, at least 2; or a range of numbers to choose from, as
-        ``range(2, 21)``; or "auto" to choose from 2 on, as far as it gets better. The choice is
-        meant for NI (see ``selection_``); with another index its own value chooses.
+        ``range(2, 21)``; or "auto" to choose from 2 on, as far as it gets better and to 100 at
+        the most. The choice is meant for NI (see ``selection_``); with another index its own value
+        chooses.
     index : str or Index, default="NI"
         "NI" (negentropy increment ↓: Gaussian clusters of any covariance), "CH" (Calinski-Harabasz
         ↑), "WB" (WB-index ↓), "XB" (Xie-Beni ↓), "DB" (Davies-Bouldin ↓), "PBM"
@@ -140,7 +140,8 @@ class ICVIARTMAP(
     n_iter_ : int
         Number of epochs.
     converged_ : bool
-        Whether training ended before ``max_epochs`` forced it to.
+        Whether training ended before ``max_epochs`` forced it to, and the search for a number of
+        clusters before its limit did.
     categories_ : ndarray of shape (n_categories, 2, n_features)
         Lower and upper corners of the boxes, in the units of the data.
     category_labels_ : ndarray of shape (n_categories,)
@@ -283,12 +284,14 @@ class ICVIARTMAP(
             settings = self._settings(index, parameters, seeds[0], trace, number_of_run)
             watch.begin("run", self.max_epochs + self._refines(index))
             run = Run(samples, start, settings, watch).train()
-            if best is None or is_better(run.score, best.score):
+            if best is None or run.score > best.score:
                 best = run
             if watch.end():
                 break
         assert best is not None
         self._set_result(best.result(), scaling, index)
+        if hasattr(self, "selection_") and self.selection_.limited:
+            self.converged_ = False
         watch.end(self)
 
     def _attributes_of(self, subject: Any) -> dict[str, Any]:

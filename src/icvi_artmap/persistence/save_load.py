@@ -552,7 +552,8 @@ def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
     fitted: Header = {"n_iter": int(model.n_iter_), "converged": bool(model.converged_)}
     if hasattr(model, "selection_"):
         chosen = model.selection_
-        fitted["selection_single"] = chosen.single
+        for name in ("single", "limited", "repeated"):
+            fitted[f"selection_{name}"] = getattr(chosen, name)
         for name in ("k", "criterion", "index_values"):
             arrays[f"selection.{name}"] = getattr(chosen, name)
     return fitted, arrays
@@ -597,7 +598,12 @@ def _restore_icviartmap(
     selection = None
     if "selection.k" in contents:
         single = _truth(fitted, "selection_single")
-        selection = make_selection(index, *_take_path(contents), single)
+        # Files of version 0.1.0 do not have these.
+        limited, repeated = (
+            f"selection_{name}" in fitted and _truth(fitted, f"selection_{name}")
+            for name in ("limited", "repeated")
+        )
+        selection = make_selection(index, *_take_path(contents), single, limited, repeated)
     restore_icvi_artmap(model, result, centres, scaling, index, selection)
 
 

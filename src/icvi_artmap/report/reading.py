@@ -98,6 +98,18 @@ def _choice(model: ICVIARTMAP) -> Iterator[Sentence]:
             f"{chosen} is the best number of clusters from {low} to {high}, but the data look like "
             "a single cluster: that would be better still.",
         )
+    elif selection.repeated:
+        yield Sentence(
+            "beware",
+            f"{chosen} clusters were found, one for at least every second different row: the "
+            "values repeat, and each repeated row looks like a cluster.",
+        )
+    elif selection.limited:
+        yield Sentence(
+            "beware",
+            f"The search for the number of clusters ended at {high}, where it still got better: "
+            "there may be more clusters.",
+        )
     elif not selection.clear:
         rest = selection.k != chosen
         other = int(selection.k[rest][selection.criterion[rest].argmin()])

@@ -26,6 +26,9 @@ from icvi_artmap.training.refinement import Labels, Outlook, Partition
 
 #: The path ends when the criterion has not improved for so many k, or for this part of the best k.
 PATIENCE, PATIENCE_PART = 5, 0.3
+#: Without an upper end no more clusters are tried: the work of a path grows with the cube of its
+#: length. A range looks further.
+MOST_CLUSTERS = 100
 #: Room for clusters at first; it doubles.
 ROOM = 16
 #: Steps of each kind tried for every k.
@@ -54,6 +57,11 @@ class Selection:
         What the criterion is.
     single : bool
         Whether a single cluster would be better still; told by the rule for NI only.
+    limited : bool
+        Whether the path was ended by its limit, and not because the criterion got worse.
+    repeated : bool
+        Whether there is a cluster for at least every second different row: values that repeat look
+        like clusters.
     """
 
     n_clusters: int
@@ -64,6 +72,8 @@ class Selection:
     clear: bool
     rule: str
     single: bool
+    limited: bool = False
+    repeated: bool = False
 
     def doubt(self) -> str | None:
         """What speaks against relying on the choice, if anything does."""
@@ -71,6 +81,18 @@ class Selection:
             return (
                 f"n_clusters={self.n_clusters} is the best of the numbers tried, but the data look "
                 "like a single cluster: the criterion is better for that."
+            )
+        if self.repeated:
+            return (
+                f"n_clusters={self.n_clusters} gives a cluster to at least every second different "
+                "row: the values repeat, and each repeated row looks like a cluster. Ask for a "
+                "number of clusters."
+            )
+        if self.limited:
+            return (
+                f"The search for n_clusters ended at {self.k[-1]}, where the criterion still fell: "
+                f"there may be more clusters. Try n_clusters=range({self.k[-1] // 2}, "
+                f"{3 * self.k[-1]}), which takes long, or ask for a number."
             )
         if not self.clear:
             rest = self.k[self.k != self.n_clusters]
@@ -107,7 +129,9 @@ def select(
     report: Callable[[str], None] | None = None,
     watch: Watch = UNWATCHED,
 ) -> tuple[Selection, Labels]:
-    """Choose a number of clusters between ``least`` and ``most`` (None: where it gets worse).
+    """Choose a number of clusters between ``least`` and ``most``.
+
+    ``most`` None: as far as it gets better, and no further than MOST_CLUSTERS.
 
     Returns also the cluster of every sample for that number. More samples than needed to tell are
     represented by a part of them. ``watch`` is told of every number tried.
@@ -124,7 +148,7 @@ def select(
                 f"{path[-1].k} distinct groups. Ask for fewer clusters."
             )
         winner = min(rated, key=lambda point: point.criterion)
-        labels = winner.labels
+        labels, different = winner.labels, len({row.tobytes() for row in seen.table})
         if seen is not data:
             part = Partition(index, seen, labels, winner.k, winner.k)
             labels = refinement.joined(part, data)
@@ -135,8 +159,21 @@ def select(
         np.array([point.criterion for point in rated]),
         np.array([index.value(point.score) for point in rated]),
         single,
+        limited=most is None and _is_cut_off(path),
+        repeated=2 * winner.k > different,
     )
     return found, labels
+
+
+def _is_cut_off(path: list[_Point]) -> bool:
+    """Whether a path without an upper end was ended by MOST_CLUSTERS."""
+    best = min(path, key=lambda point: point.criterion)
+    return path[-1].k >= MOST_CLUSTERS and not _is_over(path[-1].k, best.k)
+
+
+def _is_over(k: int, best_k: int) -> bool:
+    """Whether the criterion has not improved for so long that it is not going to."""
+    return k - best_k >= max(PATIENCE, PATIENCE_PART * best_k)
 
 
 @dataclass
@@ -162,7 +199,7 @@ def _path(
     partition = Partition(index, data, labels, 1, ROOM)
     outlook = Outlook(partition, rng, TRIES)
     outlook.renew_stale()
-    limit = len(labels) - 1 if most is None else most
+    limit = min(len(labels) - 1, MOST_CLUSTERS) if most is None else most
     best, best_k = np.inf, 1
     while True:
         k = partition.k
@@ -177,8 +214,7 @@ def _path(
         watch.end()
         if criterion < best:
             best, best_k = criterion, k
-        waited = most is None and k - best_k >= max(PATIENCE, PATIENCE_PART * best_k)
-        if k >= limit or waited:
+        if k >= limit or (most is None and _is_over(k, best_k)):
             return
         if k == len(partition.state.moments.n):
             partition = Partition(index, data, labels, k, 2 * k)
@@ -194,6 +230,8 @@ def make_selection(
     criterion: NDArray[np.float64],
     index_values: NDArray[np.float64],
     single: bool,
+    limited: bool = False,
+    repeated: bool = False,
 ) -> Selection:
     """The choice that follows from the criterion; the first of equals."""
     winner = int(criterion.argmin())
@@ -205,7 +243,9 @@ def make_selection(
         criterion=criterion,
         index_values=index_values,
         margin=margin,
-        clear=bool(margin >= index.criterion.clear(least)),
+        clear=bool(margin >= index.criterion.clear(least)) and not (limited or repeated),
         rule=index.rule_for_k(),
         single=bool(single),
+        limited=limited,
+        repeated=repeated,
     )

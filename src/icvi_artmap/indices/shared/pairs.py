@@ -38,9 +38,14 @@ class PairsState(NamedTuple):
 
 def make_fields(moments: Moments, total: Moments, sign: float) -> PairsState:
     k, d = moments.mean.shape
+    centres = cen.empty_centres(k, d, True)
+    # Until a cluster is updated, its distances are none that could be extreme: the extremes of a
+    # row then seldom change while clusters are updated one after the other.
+    centres.coordinates[:] = moments.mean.T
+    centres.squared[:] = np.inf if sign == NEAREST else 0.0
     return PairsState(
         moments,
-        cen.empty_centres(k, d, True),
+        centres,
         cen.totals(total),
         ext.empty_extremes(k, sign),
         np.empty(k),
