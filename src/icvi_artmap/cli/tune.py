@@ -181,9 +181,11 @@ def _tuned(table: Table, search: ICVIARTMAPSearch) -> Tuned:
         search.fit(table.X)
     best = search.best_estimator_
     best.feature_names_in_ = np.array(table.columns, dtype=object)
-    direction = best.fitted_.index.direction
-    order = np.argsort(-direction * search.results_.index_value, kind="stable")
-    runs = [_run(search.results_, int(i)) for i in order]
+    results, direction = search.results_, best.fitted_.index.direction
+    order = np.argsort(-direction * results.index_value, kind="stable").tolist()
+    # Of values that differ by rounding alone the search takes the first, which need not be so here.
+    first = results.best()
+    runs = [_run(results, i) for i in [first, *(i for i in order if i != first)]]
     return Tuned(table, best, runs, agreement(groups, best.labels_), notes)
 
 
