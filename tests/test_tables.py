@@ -470,7 +470,7 @@ def test_wrong_tables(table, content, suffix, options, message):
 
 
 def test_a_line_without_end_is_no_table(table, monkeypatch):
-    monkeypatch.setattr(text, "LONGEST_LINE", 1000)
+    monkeypatch.setattr("icvi_artmap.tables.lines.LONGEST_LINE", 1000)
     with pytest.raises(ValueError, match=r"Line 2 of .* has more than 1000 characters"):
         table("a,b\n" + "1" * 2000)
 

@@ -7,7 +7,8 @@ explanations and messages. What a program reads (JSON, files) does not.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 MINUS = "\N{MINUS SIGN}"
@@ -15,6 +16,14 @@ MINUS = "\N{MINUS SIGN}"
 UNKNOWN = "–"
 #: What the two arrows mean, as a footnote says it.
 ARROWS = "↑: greater is better, ↓: smaller is better."
+#: Characters of a message to a user at most, and of a name, a list of names and a path in it.
+LONGEST_MESSAGE = 300
+LONGEST_NAME, LONGEST_LIST, LONGEST_PATH = 40, 120, 80
+
+#: What moves the cursor, colours or turns around what follows: no end of line and no tab.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -110,14 +119,58 @@ def listed(names: Iterable[Any], most: int | None = None) -> str:
 
 
 def quoted(names: Sequence[str], most: int = 8) -> str:
-    """Names for a message, each in quotes; of many the first ones."""
-    text = ", ".join(map(repr, names[:most]))
-    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+    """Names for a message, each in quotes; of many the first ones.
+
+    >>> quoted(["a", "b"]), quoted("abcde", most=2)
+    ("'a', 'b'", "'a', 'b' and 3 more")
+    """
+    texts = [shown(name) for name in names[:most]]
+    while len(texts) > 1 and len(", ".join(texts)) > LONGEST_LIST:
+        texts.pop()
+    left = len(names) - len(texts)
+    return f"{', '.join(texts)} and {left} more" if left else ", ".join(texts)
 
 
 def shortened(name: Any, most: int) -> str:
     """A name in one line, with an ellipsis in the middle if it has more letters than ``most``."""
-    text = " ".join(str(name).split())
+    return _without_middle(" ".join(str(name).split()), most)
+
+
+def shown(value: Any, most: int = LONGEST_NAME) -> str:
+    """A value from a file or a user in quotes as `repr` puts them, short enough for a message.
+
+    >>> shown("a\\x1b[1m"), shown("abcdefghij" * 9, 20)
+    ("'a\\\\x1b[1m'", "'abcdefghi…bcdefghij'")
+    """
+    if isinstance(value, str) and len(value) > 2 * most:
+        value = value[:most] + value[-most:]  # what lies between is not seen anyway
+    return _without_middle(repr(value), most)
+
+
+def visible(text: str) -> str:
+    """A text that cannot command a terminal: control characters stand there as escapes.
+
+    >>> visible("a\\x1b[1m") == "a" + chr(92) + "x1b[1m"
+    True
+    """
+    return escaped(text, lambda unseen: repr(unseen)[1:-1])
+
+
+def escaped(text: str, escape: Callable[[str], str]) -> str:
+    """The text with what ``escape`` makes of every control character."""
+    return _UNSEEN.sub(lambda found: escape(found[0]), text)
+
+
+def message(before: str, detail: object = "", after: str = "") -> str:
+    """A message of at most 300 characters in one line; the detail is as long as there is room."""
+    before, after = visible(before), visible(after)
+    room = max(1, LONGEST_MESSAGE - len(before) - len(after))
+    return _without_middle(
+        f"{before}{shortened(visible(str(detail)), room)}{after}", LONGEST_MESSAGE
+    )
+
+
+def _without_middle(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     tail = (most - 1) // 2

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from icvi_artmap._support.version import __version__
+from icvi_artmap._support.wording import message
 from icvi_artmap.cli.compare import compare
 from icvi_artmap.cli.demo import demo
 from icvi_artmap.cli.explain import explain
@@ -122,7 +123,7 @@ def run(arguments: list[str]) -> int:
         if os.environ.get("ICVI_ARTMAP_DEBUG"):
             raise
         text = wrong_use() if wrong_use else str(error)
-        print(f"icvi-artmap: {' '.join(text.split()) or type(error).__name__}", file=sys.stderr)
+        print(message("icvi-artmap: ", text or type(error).__name__), file=sys.stderr)
         return WRONG
     finally:
         if hushed is None:

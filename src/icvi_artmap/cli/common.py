@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from icvi_artmap._support.wording import plural, quoted
+from icvi_artmap._support.wording import LONGEST_PATH, plural, quoted, shortened
 from icvi_artmap.indices.registry import NAMES
 from icvi_artmap.tables.formats import STREAM, names_of_formats, suffixes_of, written_formats
 
@@ -311,7 +311,8 @@ def written_files(*paths: str | None) -> list[str]:
 
 def name_of(data: str) -> str:
     """What messages call an input."""
-    return "standard input" if data == STANDARD_STREAM else Path(data).name
+    name = "standard input" if data == STANDARD_STREAM else Path(data).name
+    return shortened(name, LONGEST_PATH)
 
 
 def sample_names(table: Table) -> list[str]:

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from icvi_artmap.cli.common import Missing, name_of
+from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.tables import Table, read_table
-from icvi_artmap.tables.reading import CONSTANT
+from icvi_artmap.tables.reading import CONSTANT, GIVEN_VALUES, MissingValuesError
 
 
 def load_model(path: str) -> tuple[Any, list[str] | None]:
@@ -29,13 +30,38 @@ def load_model(path: str) -> tuple[Any, list[str] | None]:
 def read_for(
     model: Any, names: list[str] | None, data: str, id_column: str | None, missing: Missing
 ) -> Table:
-    """A table with the columns that the model knows, in its order."""
-    table = read_table(data, columns=names, id_column=id_column, missing=missing.value)
+    """A table with the columns that the model knows, in its order.
+
+    Missing values get the means of the training data: a row is the same beside any other rows.
+    """
+    treatment: Any = missing.value
+    if missing == Missing.mean:
+        treatment = _means(model)
+    try:
+        table = read_table(data, columns=names, id_column=id_column, missing=treatment)
+    except MissingValuesError as error:
+        if missing != Missing.mean:
+            raise
+        raise ValueError(
+            f"{name_of(data)!r} has missing values, and a {type(model).__name__} keeps no means of "
+            "its training data to put in. Fill them in the table, or try --missing drop."
+        ) from error
     if table.X.shape[1] != model.n_features_in_:
         raise ValueError(
             f"The model knows no names of columns and was fitted on {model.n_features_in_} of "
             f"them, but {name_of(data)!r} has {table.X.shape[1]} columns of numbers."
         )
     # That a column is constant in new rows says nothing.
-    notes = tuple(note for note in table.notes if not note.startswith(CONSTANT))
+    notes = tuple(
+        note.replace(GIVEN_VALUES, "the mean of the training data")
+        for note in table.notes
+        if not note.startswith(CONSTANT)
+    )
     return replace(table, notes=notes)
+
+
+def _means(model: Any) -> Any:
+    """The means of the training data, if the model keeps them; otherwise, to refuse."""
+    if isinstance(model, ICVIARTMAP):
+        return model.fitted_.scaling.mean
+    return Missing.refuse.value

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from icvi_artmap._support.wording import duration
+from icvi_artmap._support.wording import duration, escaped, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,14 +51,15 @@ class Output:
         """Print remarks on the data and on what was done, to standard error."""
         if not self.silent:
             for note in notes:
-                print(f"note: {note}", file=sys.stderr)
+                print(f"note: {visible(note)}", file=sys.stderr)
 
     def result(self, facts: Mapping[str, Any], show: Callable[[Console], None]) -> None:
         """Print the result: ``facts`` as JSON, or else what ``show`` prints."""
         if self.as_json:
             import json
 
-            print(json.dumps(_plain(facts), ensure_ascii=False, allow_nan=False))
+            text = json.dumps(_plain(facts), ensure_ascii=False, allow_nan=False)
+            print(escaped(text, lambda unseen: f"\\u{ord(unseen):04x}"))
         elif not self.silent:
             show(console(to_stderr=self._for_data))
 
@@ -174,12 +175,19 @@ def recorded_warnings() -> Iterator[list[warnings.WarningMessage]]:
 
 
 def console(to_stderr: bool = False) -> Console:
-    """A rich console that prints text as it is: a name of a column may look like markup."""
+    """A rich console that prints text as it is: a name of a column may look like markup.
+
+    Only control characters are shown as escapes, for a name could command the terminal with them.
+    """
     from rich.console import Console
+    from rich.text import Text
 
     class Plain(Console):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
+
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(visible(text), **options)
 
     stream = sys.stderr if to_stderr else sys.stdout
     known = "COLUMNS" in os.environ or (stream is not None and stream.isatty())

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._support.files import replaced
+from icvi_artmap._support.wording import LONGEST_PATH, message, shown
 
 FORMAT = "icvi-artmap model"
 VERSION = 1
@@ -34,6 +35,8 @@ DTYPES = ("<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", 
 MAX_DIMENSIONS, MAX_ARRAYS = 4, 64
 #: Bytes of the zip's table of contents and of the header, at most.
 MAX_DIRECTORY, MAX_HEADER = 1 << 16, 1 << 22
+#: Characters of a value from a file in a message.
+LONGEST_VALUE = 60
 #: Bytes that are read and hashed at a time.
 CHUNK = 1 << 20
 #: A zip begins with the first, a pickle of protocol 2 or above with the second.
@@ -55,8 +58,10 @@ _UNREADABLE = (
     struct.error,
 )
 
+#: Of a value from a file no more is looked at for a message, however deep it is nested.
 _SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = 60
+_SHORT.maxlevel = 2
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = LONGEST_VALUE
 
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
@@ -148,12 +153,12 @@ def npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:
 
 def read(path: str | os.PathLike[str]) -> tuple[Header, Arrays]:
     """Header and arrays of a file that :func:`write` has made."""
-    name = repr(os.fspath(path))
+    name = shown(os.fspath(path), LONGEST_PATH)
     try:
         found = os.stat(path)  # before it is opened: a pipe would wait for a writer
         if stat.S_ISDIR(found.st_mode):
-            inside = str(Path(path) / "model.icvi")
-            raise ModelFileError(f"{name} is a folder; give the path of a file, as {inside!r}.")
+            inside = shown(str(Path(path) / "model.icvi"), LONGEST_PATH)
+            raise ModelFileError(f"{name} is a folder; give the path of a file, as {inside}.")
         if not stat.S_ISREG(found.st_mode):
             raise ModelFileError(f"{name} is not a regular file. Copy the model to a file first.")
         with open(path, "rb") as file:
@@ -164,7 +169,8 @@ def read(path: str | os.PathLike[str]) -> tuple[Header, Arrays]:
             "icvi_artmap.save(model, path)."
         ) from None
     except OSError as error:
-        raise ModelFileError(f"{name} cannot be read: {error.strerror or error}.") from error
+        reason = error.strerror or error
+        raise ModelFileError(message(f"{name} cannot be read: ", reason, ".")) from error
 
 
 def _content(file: BinaryIO, size: int, name: str) -> tuple[Header, Arrays]:
@@ -191,14 +197,12 @@ def _content(file: BinaryIO, size: int, name: str) -> tuple[Header, Arrays]:
     except ModelFileError:
         raise
     except ContentError as error:
-        raise ModelFileError(
-            f"{name} is damaged: {error}. Copy it again, or save the model again."
-        ) from None
+        remedy = ". Copy it again, or save the model again."
+        raise ModelFileError(message(f"{name} is damaged: ", error, remedy)) from None
     except _UNREADABLE as error:
-        raise ModelFileError(
-            f"{name} is damaged ({type(error).__name__}: {error}). Copy it again, or save the "
-            "model again."
-        ) from None
+        reason = f"{type(error).__name__}: {error}"
+        remedy = "). Copy it again, or save the model again."
+        raise ModelFileError(message(f"{name} is damaged (", reason, remedy)) from None
 
 
 def _check_directory(file: BinaryIO, size: int) -> None:
@@ -336,49 +340,52 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, facts: An
     n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
     if len(beginning) + n_bytes != info.file_size:
         raise ContentError(
-            f"{name!r} has {info.file_size} bytes, but shape {shape} and type {dtype} need "
-            f"{len(beginning) + n_bytes}"
+            f"{shortened(name)} has {info.file_size} bytes, but shape {shape} and type {dtype} "
+            f"need {len(beginning) + n_bytes}"
         )
     with archive.open(info) as file:
         if file.read(len(beginning)) != beginning:
-            raise ContentError(f"{name!r} is not an array of shape {shape} and type {dtype}")
+            raise ContentError(
+                f"{shortened(name)} is not an array of shape {shape} and type {dtype}"
+            )
         digest = hashlib.sha256(beginning)
         array = np.empty(shape, dtype)
         target, at = _bytes(array), 0
         while at < n_bytes:
             part = file.read(min(CHUNK, n_bytes - at))
             if not part:
-                raise ContentError(f"{name!r} ends too early")
+                raise ContentError(f"{shortened(name)} ends too early")
             digest.update(part)
             target[at : at + len(part)] = np.frombuffer(part, np.uint8)
             at += len(part)
         if file.read(1):  # at the end, Python's zip module compares its own checksum
-            raise ContentError(f"{name!r} does not end where it should")
+            raise ContentError(f"{shortened(name)} does not end where it should")
     if digest.hexdigest() != checksum:
-        raise ContentError(f"{name!r} does not have the checksum that the header says")
+        raise ContentError(f"{shortened(name)} does not have the checksum that the header says")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _facts(name: str, facts: Any) -> tuple[str, tuple[int, ...], str]:
     """Type, shape and checksum that the header claims."""
     if not isinstance(facts, dict) or facts.keys() != {"dtype", "shape", "sha256"}:
-        raise ContentError(f"its header does not say type, shape and checksum of {name!r}")
+        raise ContentError(f"its header does not say type, shape and checksum of {shortened(name)}")
     dtype, shape, checksum = facts["dtype"], facts["shape"], facts["sha256"]
     if dtype not in DTYPES:
         raise ContentError(
-            f"{name!r} has the type {shortened(dtype)}, known are {', '.join(DTYPES)}"
+            f"{shortened(name)} has the type {shortened(dtype)}, known are {', '.join(DTYPES)}"
         )
     if (
         not isinstance(shape, list)
         or len(shape) > MAX_DIMENSIONS
         or not all(type(side) is int and side >= 0 for side in shape)
     ):
-        raise ContentError(f"{name!r} has the shape {shortened(shape)}")
+        raise ContentError(f"{shortened(name)} has the shape {shortened(shape)}")
     if not isinstance(checksum, str):
-        raise ContentError(f"{name!r} has no checksum")
+        raise ContentError(f"{shortened(name)} has no checksum")
     return dtype, tuple(shape), checksum
 
 
 def shortened(value: Any) -> str:
     """Enough of a value from a file for a message."""
-    return _SHORT.repr(value)
+    text = _SHORT.repr(value)
+    return text if len(text) <= LONGEST_VALUE + 2 else f"{text[:LONGEST_VALUE]}..."

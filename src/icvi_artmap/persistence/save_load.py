@@ -24,6 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap._support.version import __version__
+from icvi_artmap._support.wording import LONGEST_PATH, message, shown
 from icvi_artmap.estimators.art_family import (
     DualVigilanceFuzzyART,
     FuzzyART,
@@ -159,12 +160,14 @@ def load(path: str | os.PathLike[str], *, index: Index | None = None) -> Any:
     try:
         return _restored(header, arrays, index)
     except ContentError as error:
+        name = shown(os.fspath(path), LONGEST_PATH)
+        origin = ". It was altered or written by another program; save the model again."
         raise ModelFileError(
-            f"{os.fspath(path)!r} does not hold a valid model: {error}. It was altered or written "
-            "by another program; save the model again."
+            message(f"{name} does not hold a valid model: ", error, origin)
         ) from None
     except _OwnIndexError as error:
-        raise ModelFileError(f"{os.fspath(path)!r}: {error}") from None
+        name = shown(os.fspath(path), LONGEST_PATH)
+        raise ModelFileError(message(f"{name}: ", error)) from None
 
 
 class _OwnIndexError(Exception):

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import counted
+from icvi_artmap._support.wording import counted, shown
 from icvi_artmap.tables.content import BOOLEAN, Content, Kind, Request, gather
+from icvi_artmap.tables.lines import Lines, open_lines
 from icvi_artmap.tables.source import Source
-from icvi_artmap.tables.text import open_text, text_file
+from icvi_artmap.tables.text import numbers_of, refuse_wide, text_file
 
 NUMERIC = ("numeric", "real", "integer")
 
-_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+# Repetitions are possessive (*+): what does not match is known in linear time.
+_QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
-_CELL = re.compile(rf"\s*({_QUOTED}|[^,'\"]*?)\s*(,|$)")
+_CELL = re.compile(rf"\s*+({_QUOTED}|[^,'\"]*+)\s*+(,|$)")
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 _PLAIN_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
@@ -33,26 +34,26 @@ class Attribute(NamedTuple):
 
 def read_arff(source: Source, request: Request) -> Content:
     """Read a dense ARFF file."""
-    with open_text(source) as file:
-        attributes, n_lines = _read_header(file, source)
+    with open_lines(source) as lines:
+        attributes = _read_header(lines, source)
+        n_lines = lines.number
         names = [attribute.name for attribute in attributes]
         choice = request.among(names, source.name)
         if not choice.as_given and all(attribute.numeric for attribute in attributes):
-            values = _numbers_only(file, len(names))
-            if values is not None:
+            values = _numbers_only(lines)
+            if values is not None and values.shape[1] == len(names):
                 kinds = [Kind.NUMBER] * len(names)
                 return Content(names, choice, values, kinds)
-    with open_text(source) as file:
-        for _ in range(n_lines):
-            file.readline()
-        content = gather(_rows(file, n_lines, len(names), source), names, choice)
+    with open_lines(source) as lines:
+        lines.skip(n_lines)
+        content = gather(_rows(lines, len(names), source), names, choice)
     for j, attribute in enumerate(attributes):
         if attribute.numeric:
             if content.kinds[j] not in (Kind.NUMBER, Kind.MISSING):
                 stray = content.strays[j]
                 raise ValueError(
-                    f"Attribute {attribute.name!r} of {source.name} is declared as numeric, but "
-                    f"its value in row {stray.row + 1} is {stray.cell!r}."
+                    f"Attribute {shown(attribute.name)} of {source.name} is declared as numeric, "
+                    f"but its value in row {stray.row + 1} is {shown(stray.cell)}."
                 )
         elif content.kinds[j] == Kind.NUMBER and choice.features is None:
             # Values that are declared as names stay names even if they are digits.
@@ -62,8 +63,8 @@ def read_arff(source: Source, request: Request) -> Content:
 
 def arff_names(source: Source, request: Request) -> list[str]:
     """Read the names of the attributes only."""
-    with open_text(source) as file:
-        return [attribute.name for attribute in _read_header(file, source)[0]]
+    with open_lines(source) as lines:
+        return [attribute.name for attribute in _read_header(lines, source)]
 
 
 def write_arff(file: IO[bytes], arrays: dict[str, NDArray[Any]]) -> None:
@@ -95,12 +96,11 @@ def _quoted(text: str) -> str:
     return f"'{text}'"
 
 
-def _read_header(file: IO[str], source: Source) -> tuple[list[Attribute], int]:
-    """The attributes, and the number of lines up to @data."""
+def _read_header(lines: Lines, source: Source) -> list[Attribute]:
+    """The attributes; the lines up to @data are taken."""
     attributes: list[Attribute] = []
-    number = 0
-    while line := file.readline():
-        number += 1
+    for line in lines:
+        refuse_wide(line, ",", source)
         line = line.strip()
         word = line.split(None, 1)[0].lower() if line else ""
         if not word or word.startswith("%") or word == "@relation":
@@ -110,17 +110,17 @@ def _read_header(file: IO[str], source: Source) -> tuple[list[Attribute], int]:
         found = _ATTRIBUTE.fullmatch(line)
         if found is None:
             raise ValueError(
-                f"Line {number} of {source.name} is no ARFF: expected @attribute with a name and a "
-                f"type, or @data, got {line[:60]!r}."
+                f"Line {lines.number} of {source.name} is no ARFF: expected @attribute with a name "
+                f"and a type, or @data, got {shown(line, 60)}."
             )
-        attributes.append(_attribute(found, number, source))
+        attributes.append(_attribute(found, lines.number, source))
     else:
         raise ValueError(
-            f"{source.name} is {'no ARFF: it has no line @data' if number else 'empty'}."
+            f"{source.name} is {'no ARFF: it has no line @data' if lines.number else 'empty'}."
         )
     if not attributes:
         raise ValueError(f"{source.name} has no attributes before @data.")
-    return attributes, number
+    return attributes
 
 
 def _attribute(found: re.Match[str], number: int, source: Source) -> Attribute:
@@ -135,7 +135,7 @@ def _attribute(found: re.Match[str], number: int, source: Source) -> Attribute:
     if word in ("string", "date"):
         return Attribute(name, Kind.DATE if word == "date" else Kind.TEXT, False)
     raise ValueError(
-        f"Line {number} of {source.name}: attribute {name!r} has the type {declared[:40]!r}. "
+        f"Line {number} of {source.name}: attribute {shown(name)} has the type {shown(declared)}. "
         "Known: numeric, real, integer, string, date and {names of values}."
     )
 
@@ -152,27 +152,27 @@ def _unescaped(found: re.Match[str]) -> str:
     return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPED.get(code, code)
 
 
-def _rows(file: IO[str], number: int, width: int, source: Source) -> Iterator[list[str]]:
-    for line in file:
-        number += 1
+def _rows(lines: Lines, width: int, source: Source) -> Iterator[list[str]]:
+    for line in lines:
+        refuse_wide(line, ",", source)
         line = line.strip()
         if not line or line.startswith("%"):
             continue
         if line.startswith("{"):
             raise ValueError(
-                f"Line {number} of {source.name} is sparse ARFF ({{position value, …}}), which is "
-                "not read. Save the data as dense ARFF or CSV."
+                f"Line {lines.number} of {source.name} is sparse ARFF ({{position value, …}}), "
+                "which is not read. Save the data as dense ARFF or CSV."
             )
         row = _cells(line)
         if row is None:
             raise ValueError(
-                f"Line {number} of {source.name} cannot be split into values. Are its "
+                f"Line {lines.number} of {source.name} cannot be split into values. Are its "
                 "quotes closed?"
             )
         if len(row) != width:
             raise ValueError(
-                f"Line {number} of {source.name} has {counted(len(row), 'value')}, but there are "
-                f"{counted(width, 'attribute')}."
+                f"Line {lines.number} of {source.name} has {counted(len(row), 'value')}, but there "
+                f"are {counted(width, 'attribute')}."
             )
         yield row
 
@@ -191,12 +191,6 @@ def _cells(line: str) -> list[str] | None:
             return cells
 
 
-def _numbers_only(file: IO[str], width: int) -> NDArray[np.float64] | None:
-    first = next((line for line in file if line.strip() and not line.startswith("%")), None)
-    if first is None:
-        return None
-    try:
-        values = np.loadtxt(chain([first], file), delimiter=",", comments="%", ndmin=2)
-    except ValueError:
-        return None
-    return values if values.shape[1] == width else None
+def _numbers_only(lines: Lines) -> NDArray[np.float64] | None:
+    rows = (line for line in lines if line.strip() and not line.startswith("%"))
+    return numbers_of(rows, ",", "%")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,9 +13,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.wording import LONGEST_PATH, message, shown
 from icvi_artmap.tables.content import Content, Kind, Request
-from icvi_artmap.tables.source import Source
+from icvi_artmap.tables.source import Source, TooLargeError
 from icvi_artmap.tables.text import name_columns
+
+#: What the names of arrays end with in a NPZ file, and the bytes of a number that is used.
+SUFFIX, NUMBER_SIZE = ".npy", 8
 
 
 def read_npy(source: Source, request: Request) -> Content:
@@ -30,16 +35,33 @@ def npy_vector(source: Source) -> NDArray[Any] | None:
 
 def read_npz(source: Source, request: Request) -> Content:
     """Read a matrix with its labels, or columns, from a NPZ file."""
-    with _opened_archive(source) as archive:
-        return _archive(archive, source, request)
+    arrays = _arrays(source)
+    if "X" in arrays and arrays["X"].ndim != 1:
+        return _labelled(arrays["X"], arrays.get("y"), source, request)
+    matrices = [array for array in arrays.values() if array.ndim == 2]
+    if len(matrices) == 1:
+        return _matrix(matrices[0], source, request)
+    if len({array.shape for array in arrays.values()}) == 1 and not matrices:
+        array = next(iter(arrays.values()))
+        if array.ndim == 1:
+            return _columns(arrays, source, request)
+    shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+    raise ValueError(
+        message(
+            f"{source.name} must hold a 2-D array X (and labels y if there are any), or a single "
+            "2-D array, or 1-D arrays of one length, its columns. It holds: ",
+            shapes or "nothing",
+            ".",
+        )
+    )
 
 
 def npz_vector(source: Source) -> NDArray[Any] | None:
     """The labels y beside a matrix X; None if the file does not hold both."""
-    with _opened_archive(source) as archive:
-        matrix = "X" in archive.files and archive["X"].ndim == 2
-        labels = archive["y"] if matrix and "y" in archive.files else None
-    return labels if labels is not None and labels.ndim == 1 else None
+    arrays = _arrays(source)
+    if "X" not in arrays or arrays["X"].ndim != 2 or "y" not in arrays:
+        return None
+    return arrays["y"] if arrays["y"].ndim == 1 else None
 
 
 def refuse_text(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
@@ -47,8 +69,8 @@ def refuse_text(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     text = [name for name, array in arrays.items() if array.dtype.kind == "U"]
     if text:
         raise ValueError(
-            f"{str(path)!r}: a NPY file holds numbers only, but column {text[0]!r} is text. Choose "
-            "another suffix, for example .npz."
+            f"{shown(str(path), LONGEST_PATH)}: a NPY file holds numbers only, but column "
+            f"{shown(text[0])} is text. Choose another suffix, for example .npz."
         )
 
 
@@ -68,57 +90,74 @@ def write_npz(file: IO[bytes], arrays: dict[str, NDArray[Any]]) -> None:
 
 def _array(source: Source) -> NDArray[Any]:
     with _refusals(source), source.open() as file:
-        return np.lib.format.read_array(file, allow_pickle=False)
+        return _read_array(file, source.size, source)
 
 
-@contextmanager
-def _opened_archive(source: Source) -> Iterator[Any]:
-    with _refusals(source), source.open() as file:
-        if not zipfile.is_zipfile(file):
-            raise zipfile.BadZipFile
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as archive:
-            yield archive
+def _arrays(source: Source) -> dict[str, NDArray[Any]]:
+    """The arrays of a NPZ file by their names; X and y alone if X is no column."""
+    with _refusals(source), source.open() as file, zipfile.ZipFile(file) as archive:
+        members = {
+            info.filename.removesuffix(SUFFIX): info
+            for info in archive.infolist()
+            if info.filename.endswith(SUFFIX)
+        }
+        source.check_array(sum(info.file_size for info in members.values()))
+        arrays: dict[str, NDArray[Any]] = {}
+        if "X" in members:
+            arrays["X"] = _member(archive, members["X"], source)
+            if arrays["X"].ndim != 1:
+                members = {name: info for name, info in members.items() if name in ("X", "y")}
+        return {
+            name: arrays[name] if name in arrays else _member(archive, info, source)
+            for name, info in members.items()
+        }
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: Source) -> NDArray[Any]:
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise zipfile.BadZipFile("NumPy does not compress in this way")
+    with archive.open(info) as member:
+        return _read_array(member, info.file_size, source)
+
+
+def _read_array(file: IO[bytes], size: int, source: Source) -> NDArray[Any]:
+    """An array of a file that has this size, which must account for the array."""
+    version = np.lib.format.read_magic(file)
+    read_header = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }[version]
+    shape, _, dtype = read_header(file)
+    if dtype.hasobject:
+        raise _ObjectsError
+    count = math.prod(shape)
+    if min(shape, default=0) < 0 or file.tell() + count * dtype.itemsize > size:
+        raise EOFError("the file ends before the array does")
+    source.check_array(count * max(dtype.itemsize, NUMBER_SIZE))
+    file.seek(0)
+    array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    return array
+
+
+class _ObjectsError(Exception):
+    """An array of Python objects, which only pickle could read."""
 
 
 @contextmanager
 def _refusals(source: Source) -> Iterator[None]:
-    """Say in a sentence why NumPy refuses a file."""
-    damaged = f"{source.name} is damaged, or no {source.format.suffixes[0]} file."
+    """Say in a sentence why a file is refused: damage makes NumPy raise nearly anything."""
     try:
         yield
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise ValueError(damaged) from error
-    except ValueError as error:
-        if "allow_pickle" in str(error) or "Object arrays" in str(error):
-            raise ValueError(
-                f"{source.name} holds Python objects, which are not read. Save arrays of numbers."
-            ) from error
-        if "magic string" in str(error) or "EOF" in str(error) or "header" in str(error):
-            raise ValueError(damaged) from error
+    except TooLargeError:
         raise
-
-
-def _archive(archive: Any, source: Source, request: Request) -> Content:
-    arrays: dict[str, NDArray[Any]] = {}
-    if "X" in archive.files:
-        arrays["X"] = archive["X"]
-        if arrays["X"].ndim != 1:
-            labels = archive["y"] if "y" in archive.files else None
-            return _labelled(arrays["X"], labels, source, request)
-    arrays = {name: arrays[name] if name in arrays else archive[name] for name in archive.files}
-    matrices = [array for array in arrays.values() if array.ndim == 2]
-    if len(matrices) == 1:
-        return _matrix(matrices[0], source, request)
-    if len({array.shape for array in arrays.values()}) == 1 and not matrices:
-        array = next(iter(arrays.values()))
-        if array.ndim == 1:
-            return _columns(arrays, source, request)
-    shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-    raise ValueError(
-        f"{source.name} must hold a 2-D array X (and labels y if there are any), or a single 2-D "
-        f"array, or 1-D arrays of one length, its columns. It holds: {shapes or 'nothing'}."
-    )
+    except _ObjectsError as error:
+        raise ValueError(
+            f"{source.name} holds Python objects, which are not read. Save arrays of numbers."
+        ) from error
+    except Exception as error:
+        raise ValueError(
+            f"{source.name} is damaged, or no {source.format.suffixes[0]} file."
+        ) from error
 
 
 def _labelled(X: NDArray[Any], y: NDArray[Any] | None, source: Source, request: Request) -> Content:

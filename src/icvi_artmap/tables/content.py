@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import quoted
+from icvi_artmap._support.wording import message, quoted, shown
 
 #: Cells without a value, in small letters.
 MISSING = frozenset(
@@ -26,6 +26,9 @@ DATE = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}([T ]\d.*)?|\d{4}/\d{1,2}/\d{1,2}( \d.*)?"
     r"|\d{1,2}[./-]\d{1,2}[./-]\d{4}( \d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?"
 )
+
+#: A table with more columns is refused.
+MOST_COLUMNS = 2**19
 
 #: The number of cells that are held as text at a time.
 BLOCK_CELLS = 200_000
@@ -66,10 +69,15 @@ class Request:
 
     def among(self, names: Sequence[str], source: str) -> Choice:
         """Find the columns; every name must exist, and exist once."""
+        if len(names) > MOST_COLUMNS:
+            raise ValueError(
+                f"{source} has {len(names):,} columns, and a table at most {MOST_COLUMNS:,}. Are "
+                "rows and columns interchanged?"
+            )
         repeated = [name for name, times in Counter(names).items() if times > 1]
         if repeated:
             raise ValueError(
-                f"{source} has more than one column {repeated[0]!r}"
+                f"{source} has more than one column {shown(repeated[0])}"
                 + (f" (and of {len(repeated) - 1} other names)" if repeated[1:] else "")
                 + ". Give each column a name of its own."
             )
@@ -91,7 +99,7 @@ class Request:
                 if found[0] in (label, ident):
                     role = "label_column" if found[0] == label else "id_column"
                     raise ValueError(
-                        f"Column {wanted!r} is asked for both in columns and as {role}."
+                        f"Column {shown(wanted)} is asked for both in columns and as {role}."
                     )
             else:
                 found = [
@@ -111,8 +119,9 @@ def unknown_column(name: str, role: str, names: Sequence[str], source: str) -> V
     near = difflib.get_close_matches(name, names, n=1)
     if not near:  # a name may differ in nothing but capitals
         near = [other for other in names if other.lower() == name.lower()]
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    return ValueError(f"{source} has no column {name!r} ({role}).{hint} It has: {quoted(names)}.")
+    hint = f" Did you mean {shown(near[0])}?" if near else ""
+    there = f"{source} has no column {shown(name)} ({role}).{hint} It has: "
+    return ValueError(message(there, quoted(names), "."))
 
 
 class Strays(NamedTuple):
@@ -215,7 +224,12 @@ class Gathered:
         return np.fromiter((number for _, number in found), np.float64, len(cells))
 
     def content(self) -> Content:
-        values = np.concatenate(self._blocks or [np.empty((0, len(self.names)))])
+        values = np.empty((self._n_rows, len(self.names)))
+        end = self._n_rows
+        while self._blocks:  # each is given up when it is copied: no two whole tables in memory
+            block = self._blocks.pop()
+            values[end - len(block) : end] = block
+            end -= len(block)
         kinds = [kind_of(counts) for counts in self._counts]
         strays = {
             j: Strays(

@@ -50,6 +50,8 @@ class Format:
         Whether it is the text that comes from standard input and goes to standard output.
     named : bool
         Whether columns that are written keep their names.
+    spreadsheet : bool
+        Whether spreadsheets open it and run text that looks like a formula.
     needs : str, optional
         A package that is not always installed.
     """
@@ -64,6 +66,7 @@ class Format:
     packed: bool = False
     streamed: bool = False
     named: bool = True
+    spreadsheet: bool = False
     needs: str | None = None
 
     def read(self, source: Source, request: Request) -> Content:
@@ -116,6 +119,7 @@ FORMATS = (
         writer="text.write_csv",
         packed=True,
         streamed=True,
+        spreadsheet=True,
     ),
     Format(
         "TSV",
@@ -124,6 +128,7 @@ FORMATS = (
         namer="text.tsv_names",
         writer="text.write_tsv",
         packed=True,
+        spreadsheet=True,
     ),
     # CSV with another suffix, which may have any delimiter.
     Format(

@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.wording import message
 from icvi_artmap.tables.content import Content, Kind, Request
-from icvi_artmap.tables.source import Source
+from icvi_artmap.tables.source import Source, TooLargeError, text_array
 
 
 def read_parquet(source: Source, request: Request) -> Content:
     """Read a Parquet file; nested columns are left out as text is."""
-    import pyarrow
     import pyarrow.parquet
 
-    with source.open() as file:
-        try:
-            parquet = pyarrow.parquet.ParquetFile(file)
-            names = list(parquet.schema_arrow.names)
-            choice = request.among(names, source.name)
-            table = parquet.read()
-        except (pyarrow.ArrowException, OSError) as error:
-            raise ValueError(f"{source.name} is damaged, or no Parquet file ({error}).") from error
-    values = np.full((table.num_rows, len(names)), np.nan)
-    kinds = []
-    for j, column in enumerate(table.columns):
-        kinds.append(
-            _kind(pyarrow.types, column.type) if column.null_count < len(column) else Kind.MISSING
-        )
-        if kinds[-1] in (Kind.NUMBER, Kind.BOOLEAN):
-            values[:, j] = _numbers(pyarrow, column)
-    as_given = {j: _as_given(table.column(j)) for j in choice.as_given}
+    names = parquet_names(source, request)
+    choice = request.among(names, source.name)
+    with _refusals(source), source.open() as file:
+        parquet = pyarrow.parquet.ParquetFile(file)
+        _check_size(parquet.metadata, source)
+        schema = parquet.schema_arrow
+        flat = [j for j, field in enumerate(schema) if not pyarrow.types.is_nested(field.type)]
+    # Text is read as words and their places, so that one long word takes memory once.
+    words = [schema[j].name for j in flat if _kind(pyarrow.types, schema[j].type) == Kind.TEXT]
+    with _refusals(source), source.open() as file:
+        parquet = pyarrow.parquet.ParquetFile(file, read_dictionary=words)
+        table = parquet.read(columns=[names[j] for j in flat])
+        values = np.full((table.num_rows, len(names)), np.nan)
+        kinds = [Kind.TEXT] * len(names)
+        for j, column in zip(flat, table.columns, strict=True):
+            kinds[j] = (
+                _kind(pyarrow.types, column.type)
+                if column.null_count < len(column)
+                else Kind.MISSING
+            )
+            if kinds[j] in (Kind.NUMBER, Kind.BOOLEAN):
+                values[:, j] = _numbers(pyarrow, column)
+        as_given = {j: _as_given(table.column(names[j]), source) for j in choice.as_given}
     return Content(names, choice, values, kinds, as_given=as_given)
 
 
@@ -40,8 +48,34 @@ def parquet_names(source: Source, request: Request) -> list[str]:
     """Read the names of the columns only."""
     import pyarrow.parquet
 
-    with source.open() as file:
+    with _refusals(source), source.open() as file:
         return list(pyarrow.parquet.read_schema(file).names)
+
+
+@contextmanager
+def _refusals(source: Source) -> Iterator[None]:
+    """Say in a sentence why pyarrow refuses a file: damage makes it raise nearly anything."""
+    try:
+        yield
+    except TooLargeError:
+        raise
+    except Exception as error:
+        raise ValueError(
+            message(f"{source.name} is damaged, or no Parquet file (", error, ").")
+        ) from error
+
+
+def _check_size(metadata: Any, source: Source) -> None:
+    """Refuse what would take more memory than the file can account for."""
+    source.check_array(8 * metadata.num_rows * metadata.num_columns)
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    source.check_array(
+        sum(
+            group.column(j).total_uncompressed_size
+            for group in groups
+            for j in range(group.num_columns)
+        )
+    )
 
 
 def write_parquet(file: IO[bytes], arrays: dict[str, NDArray[Any]]) -> None:
@@ -69,8 +103,16 @@ def _numbers(pyarrow: Any, column: Any) -> NDArray[np.float64]:
     return np.asarray(numbers, np.float64)  # a missing value becomes NaN
 
 
-def _as_given(column: Any) -> NDArray[Any]:
-    values = column.to_pylist()
+def _as_given(column: Any, source: Source) -> NDArray[Any]:
+    values: list[Any] = []
+    for part in column.chunks:
+        if hasattr(part, "dictionary"):
+            words = part.dictionary.to_pylist()
+            values += [None if i is None else words[i] for i in part.indices.to_pylist()]
+        else:
+            values += part.to_pylist()
     if any(value is None for value in values):
         values = ["" if value is None else str(value) for value in values]
+    if all(isinstance(value, str) for value in values):
+        return text_array(values, source)
     return np.asarray(values)

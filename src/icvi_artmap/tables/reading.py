@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import counted, plural, quoted
+from icvi_artmap._support.wording import counted, message, plural, quoted, shown
 from icvi_artmap.tables.content import MISSING, Content, Kind, Request, read_number
-from icvi_artmap.tables.source import Source, find_source
+from icvi_artmap.tables.source import Source, find_source, text_array
 
 #: If at least this share of a column's values are numbers, the others are errors in the table, and
 #: the column is not taken for text.
@@ -23,11 +23,17 @@ COUNTING_ROWS = 10
 
 #: How the note on columns with a single value begins.
 CONSTANT = "Constant:"
+#: What a note calls values that were passed to be put in for missing ones.
+GIVEN_VALUES = "the values given"
 
 IDENTIFIERS = frozenset(
     ["id", "index", "key", "uuid", "guid", "row", "rowid", "unnamed: 0", "__index_level_0__"]
 )
 LABELS = frozenset(["class", "label", "labels", "target", "y", "cluster", "truth", "species"])
+
+
+class MissingValuesError(ValueError):
+    """A table with missing values, which were to be refused."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,7 +80,7 @@ def read_table(
     columns: Sequence[str] | None = None,
     label_column: str | None = None,
     id_column: str | None = None,
-    missing: Literal["refuse", "drop", "mean"] = "refuse",
+    missing: Literal["refuse", "drop", "mean"] | Sequence[float] = "refuse",
     delimiter: str | None = None,
 ) -> Table:
     """Read the numeric columns of a table.
@@ -99,9 +105,10 @@ def read_table(
         ``X`` and ``y`` it is ``y``.
     id_column : str, optional
         A column of names of the samples, kept as ``ids``.
-    missing : {"refuse", "drop", "mean"}, default="refuse"
+    missing : {"refuse", "drop", "mean"} or sequence of float, default="refuse"
         What to do if values are missing in the columns used: an error, leave out the row, or put
-        in the mean of the column.
+        in the mean of the column. Numbers, one for every column used, are put in themselves: new
+        rows need the means of the training data (``model.fitted_.scaling.mean``), not their own.
     delimiter : str, optional
         For text, what separates cells; a blank stands for any white space.
 
@@ -137,12 +144,11 @@ def read_table(
     Commas were read as decimal marks.
     1 of 3 rows with missing values were left out (column 'length').
     """
-    if missing not in ("refuse", "drop", "mean"):
-        raise ValueError(f'missing must be "refuse", "drop" or "mean", got {missing!r}.')
+    treatment = _treatment(missing)
     wanted = [columns] if isinstance(columns, str) else columns
     request = Request(None if wanted is None else list(wanted), label_column, id_column, delimiter)
     found = find_source(source)
-    return _table(found.format.read(found, request), found, missing)
+    return _table(found.format.read(found, request), found, treatment)
 
 
 def column_names(source: str | os.PathLike[str], *, delimiter: str | None = None) -> list[str]:
@@ -245,7 +251,7 @@ def read_labels(
         raise ValueError(f"{found.name} has no rows.")
     choice = content.choice
     assert choice.label is not None
-    labels = _complete(_labels(content.as_given[choice.label]), found)
+    labels = _complete(_labels(content.as_given[choice.label], found), found)
     if choice.ident is None:
         return Labels(labels, None)
     return Labels(labels, [str(cell).strip() for cell in content.as_given[choice.ident]])
@@ -270,7 +276,24 @@ def _complete(labels: NDArray[Any], source: Source) -> NDArray[Any]:
     return labels
 
 
-def _table(content: Content, source: Source, missing: str) -> Table:
+def _treatment(missing: Any) -> str | NDArray[np.float64]:
+    """What to do with missing values: a word, or the numbers to put in."""
+    if isinstance(missing, str) and missing in ("refuse", "drop", "mean"):
+        return missing
+    if not isinstance(missing, str):
+        try:
+            values = np.array(missing, np.float64)
+        except (TypeError, ValueError):
+            values = np.empty((0, 0))
+        if values.ndim == 1 and np.isfinite(values).all():
+            return values
+    raise ValueError(
+        'missing must be "refuse", "drop" or "mean", or a number for every column, got '
+        f"{shown(missing)}."
+    )
+
+
+def _table(content: Content, source: Source, missing: str | NDArray[np.float64]) -> Table:
     """Choose the columns, treat missing values, and say what was done."""
     choice, names, notes = content.choice, content.names, list(content.notes)
     if not len(content.values):
@@ -280,13 +303,18 @@ def _table(content: Content, source: Source, missing: str) -> Table:
     else:
         features = choice.features
         for j in features:
-            _check_asked_for(content, j, source)
+            _check_asked_for(content, j, source, isinstance(missing, str))
     X = content.values if features == list(range(len(names))) else content.values[:, features]
     used = [names[j] for j in features]
 
     _refuse_infinite(X, used, source)
     rows = np.arange(len(X))
     absent = np.isnan(X)
+    if not isinstance(missing, str) and missing.shape != (X.shape[1],):
+        raise ValueError(
+            f"missing has {counted(len(missing), 'number')}, but {counted(X.shape[1], 'column')} "
+            f"of {source.name} are used."
+        )
     if absent.any():
         X, rows = _without_missing(X, absent, used, source, missing, notes)
     if content.tabular:
@@ -297,10 +325,11 @@ def _table(content: Content, source: Source, missing: str) -> Table:
 
     labels = content.labels
     if choice.label is not None:
-        labels = _labels(content.as_given[choice.label])
+        labels = _labels(content.as_given[choice.label], source)
     ids = None
     if choice.ident is not None:
-        ids = [str(cell) for cell in np.asarray(content.as_given[choice.ident])[rows]]
+        cells = content.as_given[choice.ident]
+        ids = [str(cells[row]) for row in rows.tolist()]
     return Table(
         np.ascontiguousarray(X),
         tuple(used),
@@ -344,7 +373,7 @@ def _usable(content: Content, source: Source, notes: list[str]) -> list[int]:
         notes.append(f"Truth values, taken as 0 and 1: {_columns_of(booleans)}.")
     if not features:
         raise ValueError(
-            f"{source.name} has no column of numbers to use. {' '.join(notes)}".rstrip()
+            message(f"{source.name} has no column of numbers to use. ", " ".join(notes)).rstrip()
         )
     return features
 
@@ -381,15 +410,16 @@ def _refuse_mostly_numbers(content: Content, j: int, source: Source) -> None:
     present = stray.numbers + stray.strays
     if stray.numbers / present >= MOSTLY_NUMBERS:
         raise ValueError(
-            f"Column {content.names[j]!r} of {source.name} holds numbers, but {stray.strays} of "
-            f"{present} values are none: the first is {stray.cell!r} in row {stray.row + 1}. "
-            "Correct them, or name the columns to use in columns."
+            f"Column {shown(content.names[j])} of {source.name} holds numbers, but {stray.strays} "
+            f"of {present} values are none: the first is {shown(stray.cell)} in row "
+            f"{stray.row + 1}. Correct them, or name the columns to use in columns."
         )
 
 
-def _check_asked_for(content: Content, j: int, source: Source) -> None:
+def _check_asked_for(content: Content, j: int, source: Source, with_values: bool) -> None:
+    """Refuse a column without numbers; without any value only if it must have some."""
     kind, name = _kind(content, j), content.names[j]
-    if kind in (Kind.NUMBER, Kind.BOOLEAN):
+    if kind in (Kind.NUMBER, Kind.BOOLEAN) or (kind == Kind.MISSING and not with_values):
         return
     what = {
         Kind.MISSING: "has no values",
@@ -399,9 +429,9 @@ def _check_asked_for(content: Content, j: int, source: Source) -> None:
     where = ""
     if j in content.strays:
         stray = content.strays[j]
-        where = f" ({stray.cell!r} in row {stray.row + 1})"
+        where = f" ({shown(stray.cell)} in row {stray.row + 1})"
     raise ValueError(
-        f"Column {name!r} of {source.name} {what[kind]}{where}; columns of numbers are wanted."
+        f"Column {shown(name)} of {source.name} {what[kind]}{where}; columns of numbers are wanted."
     )
 
 
@@ -429,20 +459,20 @@ def _without_missing(
     absent: NDArray[np.bool_],
     names: list[str],
     source: Source,
-    missing: str,
+    missing: str | NDArray[np.float64],
     notes: list[str],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     count, where = int(np.count_nonzero(absent)), _first(absent, names)
     in_columns = where.split(";")[0]
     rows = np.arange(len(X))
-    if missing == "refuse":
-        raise ValueError(
+    if isinstance(missing, str) and missing == "refuse":
+        raise MissingValuesError(
             f"{source.name} has {counted(count, 'missing value')} ({where}). Try "
             'missing="drop" (--missing drop), which leaves out such rows, or missing="mean" '
             "(--missing mean), which puts in the mean of the column."
         )
     incomplete = absent.any(axis=1)
-    if missing == "drop":
+    if isinstance(missing, str) and missing == "drop":
         if incomplete.all():
             raise ValueError(
                 f"In {source.name} every row has a missing value ({where}): nothing is left. Try "
@@ -453,10 +483,13 @@ def _without_missing(
             f"({in_columns})."
         )
         return X[~incomplete], rows[~incomplete]
-    X = np.where(absent, np.nanmean(X, axis=0), X)
+    values, what = missing, GIVEN_VALUES
+    if isinstance(values, str):
+        values, what = np.nanmean(X, axis=0), "the mean of the column"
+    X = np.where(absent, values, X)
     notes.append(
-        f"{counted(count, 'missing value')} {'was' if count == 1 else 'were'} replaced by the mean "
-        f"of the column ({in_columns})."
+        f"{counted(count, 'missing value')} {'was' if count == 1 else 'were'} replaced by {what} "
+        f"({in_columns})."
     )
     return X, rows
 
@@ -472,7 +505,7 @@ def _remark_labels(
             distinct = len(np.unique(values))
             if 1 < distinct <= len(values) // 2:
                 notes.append(
-                    f"Column {name!r} is used as data. If it holds known groups, name it as "
+                    f"Column {shown(name)} is used as data. If it holds known groups, name it as "
                     "label_column."
                 )
 
@@ -481,7 +514,7 @@ def _is_constant(column: NDArray[np.float64]) -> bool:
     return bool(column[0] == column[-1] and np.all(column == column[0]))
 
 
-def _labels(cells: Any) -> NDArray[Any]:
+def _labels(cells: Any, source: Source) -> NDArray[Any]:
     """Labels, as numbers if all of them are written as numbers."""
     if isinstance(cells, np.ndarray):
         return cells
@@ -494,4 +527,4 @@ def _labels(cells: Any) -> NDArray[Any]:
     numbers = [read_number(cell) for cell in cells]
     if all(number is not None for number in numbers) and any("." in cell for cell in cells):
         return np.array(numbers, np.float64)
-    return np.array(cells)
+    return text_array(cells, source)

@@ -7,15 +7,31 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap._support.wording import LONGEST_PATH, shown
 from icvi_artmap.tables.formats import FORMATS, STREAM, Format, find_format, unknown_suffix
 
 STANDARD_INPUT = "-"
+
+MIB = 2**20
+#: Packed text may unpack to so many bytes, or to so many times the size of its file.
+UNPACKED_BYTES, UNPACKED_TIMES = 16 * MIB, 32
+#: The same for the arrays that are made of a file, each as numbers of 8 bytes.
+ARRAY_BYTES, ARRAY_TIMES = 64 * MIB, 100
+#: Standard input and pipes are kept in memory, so no more bytes of them are read.
+PIPED_BYTES = 512 * MIB
+
+
+class TooLargeError(ValueError):
+    """A table that would take more memory than its file can account for."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +48,13 @@ class Source:
         if self.path is None:
             return io.BytesIO(self.content)
         if self.packed:
-            return cast(IO[bytes], gzip.open(self.path))
+            return cast(IO[bytes], io.BufferedReader(_Unpacked(self, self.path), 2**16))
         return open(self.path, "rb")
+
+    @property
+    def size(self) -> int:
+        """The bytes of the file as it is, packed or not."""
+        return len(self.content) if self.path is None else self.path.stat().st_size
 
     @contextmanager
     def whole(self) -> Iterator[IO[bytes]]:
@@ -46,6 +67,44 @@ class Source:
                 f"{self.name} cannot be unpacked: it is no gzip file, or not a whole one ({error})."
             ) from error
 
+    def check_array(self, n_bytes: int) -> None:
+        """Refuse an array that such a file cannot be the origin of, before it takes memory."""
+        most = max(ARRAY_BYTES, ARRAY_TIMES * self.size)
+        if n_bytes > most:
+            raise TooLargeError(
+                f"{self.name} has {self.size:,} bytes, but what is in it would take "
+                f"{n_bytes:,}; at most {most:,} are allowed for a file of this size. Save the "
+                "table without compression, as numbers and short names."
+            )
+
+
+class _Unpacked(io.RawIOBase):
+    """The bytes that a gzip file unpacks to, as long as they are not too many."""
+
+    def __init__(self, source: Source, path: Path) -> None:
+        self._source = source
+        self._most = max(UNPACKED_BYTES, UNPACKED_TIMES * source.size)
+        self._count = 0
+        self._file = gzip.GzipFile(path)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._file.readinto(buffer)
+        self._count += count
+        if self._count > self._most:
+            raise TooLargeError(
+                f"{self._source.name} has {self._source.size:,} bytes and unpacks to more than "
+                f"{self._most:,}, which is allowed for a file of this size. If you trust it, "
+                "unpack it with gunzip first."
+            )
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
 
 def find_source(source: str | os.PathLike[str]) -> Source:
     """Find a file without reading it, or read standard input or a pipe."""
@@ -55,18 +114,39 @@ def find_source(source: str | os.PathLike[str]) -> Source:
             "Arrays and data frames need not be read: pass them to the estimator."
         )
     if source == STANDARD_INPUT:
-        return Source("Standard input", STREAM, None, content=sys.stdin.buffer.read())
+        name = "Standard input"
+        return Source(name, STREAM, None, content=_piped(sys.stdin.buffer, name))
     path = Path(source)
-    name = repr(str(path))
+    name = shown(str(path), LONGEST_PATH)
     if path.is_dir():
         raise IsADirectoryError(f"{name} is a folder; a file is wanted.")
     if not path.exists():
         raise FileNotFoundError(f"There is no file {name}.")
     format, packed = find_format(path)
     if not path.is_file():
-        return Source(name, format or STREAM, None, content=path.read_bytes())
+        with open(path, "rb") as pipe:
+            return Source(name, format or STREAM, None, content=_piped(pipe, name))
     if format is None or (packed and not format.packed):
         raise ValueError(
             f"{unknown_suffix(name, FORMATS)} Tables of other programs can be saved as CSV there."
         )
     return Source(name, format, path, packed)
+
+
+def text_array(cells: Sequence[str], source: Source) -> NDArray[np.str_]:
+    """The cells as an array, in which each takes as much memory as the longest."""
+    source.check_array(4 * len(cells) * max(map(len, cells), default=0))
+    return np.array(cells, dtype=str)
+
+
+def _piped(stream: IO[bytes], name: str) -> bytes:
+    """All that comes from a stream that has no size."""
+    content = io.BytesIO()
+    while part := stream.read(MIB):
+        content.write(part)
+        if content.tell() > PIPED_BYTES:
+            raise TooLargeError(
+                f"{name} has more than {PIPED_BYTES:,} bytes, which are kept in memory. Write them "
+                "to a file first, and read that."
+            )
+    return content.getvalue()

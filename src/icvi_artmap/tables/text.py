@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import counted
-from icvi_artmap.tables.content import MISSING, Content, Kind, Request, gather, read_number
-from icvi_artmap.tables.source import Source
+from icvi_artmap._support.wording import counted, quoted
+from icvi_artmap.tables.content import (
+    MISSING,
+    MOST_COLUMNS,
+    Content,
+    Kind,
+    Request,
+    gather,
+    read_number,
+)
+from icvi_artmap.tables.formulas import plain_text
+from icvi_artmap.tables.lines import Lines, open_lines
+from icvi_artmap.tables.source import Source, TooLargeError
 
 TAB = "\t"
 #: Delimiters to try; of equally good ones the first. A blank stands for any white space.
@@ -29,17 +39,10 @@ DELIMITER_NAMES = {"\\t": TAB, "tab": TAB, "whitespace": " "}
 #: Lines from which the form of a table is found out, and how long they may be together.
 SAMPLE_LINES = 200
 SAMPLE_SIZE = 2**20
-#: A longer line (16 MiB) is not taken for a row.
-LONGEST_LINE = 2**24
-
-#: Files that are not text, by their first bytes, and the suffix they should have.
-SIGNATURES = {
-    b"PAR1": ("a Parquet", ".parquet"),
-    b"PK\x03\x04": ("a zipped (perhaps an Excel or NPZ)", ".npz, or save it as CSV"),
-    b"\x93NUMPY": ("a NumPy", ".npy"),
-    b"\x1f\x8b": ("a gzip", ".csv.gz or the like"),
-    b"\xd0\xcf\x11\xe0": ("an Excel", ".csv after saving it as CSV"),
-}
+#: A number with a decimal comma, or two integers with a comma between.
+INTEGERS_OR_DECIMAL = re.compile(r"[+-]?\d+,\d+")
+#: The same if it cannot be two integers, which are not written 05 or -0.
+DECIMAL = re.compile(r"[+-]?\d+,0\d+|[+-]0,\d+")
 
 #: With at least this many columns a first line 0, 1, 2, ... holds names, even above integers.
 COUNTED_NAMES = 4
@@ -66,8 +69,11 @@ def read_csv(source: Source, request: Request) -> Content:
         if values is not None:
             kinds = [Kind.NUMBER] * len(form.names)
             return Content(form.names, choice, values, kinds, notes=form.notes)
-    with open_text(source) as file:
-        content = gather(_complete_rows(file, form, source), form.names, choice, form.decimal)
+    with open_lines(source) as lines:
+        content = gather(_complete_rows(lines, form, source), form.names, choice, form.decimal)
+    content.as_given = {
+        j: [plain_text(cell) for cell in cells] for j, cells in content.as_given.items()
+    }
     content.notes.extend(form.notes)
     return content
 
@@ -110,56 +116,26 @@ def text_file(file: IO[bytes]) -> io.TextIOWrapper:
 
 def write_rows(file: IO[str], arrays: dict[str, NDArray[Any]], delimiter: str) -> None:
     """Write a header and rows."""
-    # Blanks at the ends of a cell count only in quotes, and csv does not know that.
-    blanks = any(
-        bool(np.any(np.char.str_len(np.char.strip(array)) < np.char.str_len(array)))
-        for array in arrays.values()
-        if array.dtype.kind == "U"
-    )
-    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if blanks else csv.QUOTE_MINIMAL
-    csv.writer(file, delimiter=delimiter, lineterminator="\n").writerow(arrays)
+    texts = [array for array in arrays.values() if array.dtype.kind == "U"]
+    names = np.array(list(arrays))
+    commented = names[0].startswith(("#", "%"))
+    _writer(file, delimiter, commented or _needs_quotes(names)).writerow(arrays)
     # The csv module writes a float as repr does: the shortest text that gives the same float.
-    csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=quoting).writerows(
+    _writer(file, delimiter, any(map(_needs_quotes, texts))).writerows(
         zip(*(array.tolist() for array in arrays.values()), strict=True)
     )
 
 
-@contextmanager
-def open_text(source: Source) -> Iterator[IO[str]]:
-    """Open a source as text, and refuse with a message what is not text."""
-    with source.whole() as file:
-        start = file.read(4096)
-        file.seek(0)
-        for signature, (what, suffix) in SIGNATURES.items():
-            if start.startswith(signature):
-                raise ValueError(
-                    f"{source.name} is {what} file, not text. Give it the suffix {suffix}."
-                )
-        encoding = "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-        if b"\0" in start and encoding != "utf-16":
-            raise ValueError(f"{source.name} is not text: it has bytes of value 0.")
-        try:
-            # The csv module wants to see the ends of lines itself.
-            with io.TextIOWrapper(file, encoding, newline="") as text:
-                yield text
-        except UnicodeDecodeError as error:
-            raise ValueError(_undecodable(source, encoding, error)) from error
+def _writer(file: IO[str], delimiter: str, quotes: bool) -> Any:
+    """A writer that puts all text in quotes, or only where csv knows that it must."""
+    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if quotes else csv.QUOTE_MINIMAL
+    return csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=quoting)
 
 
-def _undecodable(source: Source, encoding: str, error: UnicodeDecodeError) -> str:
-    where = source.name
-    if encoding != "utf-16":
-        with source.open() as file:
-            for number, line in enumerate(file, start=1):
-                try:
-                    line.decode("utf-8")
-                except UnicodeDecodeError as first:
-                    where, error = f"Line {number} of {source.name}", first
-                    break
-    return (
-        f"{where} is not {encoding.removesuffix('-sig').upper()} text (byte "
-        f"0x{error.object[error.start]:02x}). If it is text in another encoding, save it as UTF-8."
-    )
+def _needs_quotes(cells: NDArray[np.str_]) -> bool:
+    """Whether there are carriage returns, or blanks at ends, which count only in quotes."""
+    blanks = np.char.str_len(np.char.strip(cells)) < np.char.str_len(cells)
+    return bool(np.any(blanks) or np.any(np.char.find(cells, "\r") >= 0))
 
 
 def find_form(source: Source, delimiter: str | None) -> Form:
@@ -167,22 +143,19 @@ def find_form(source: Source, delimiter: str | None) -> Form:
     given = check_delimiter(delimiter)
     comments, last_comment = 0, ""
     lines: list[str] = []
-    with open_text(source) as file:
+    with open_lines(source) as all_lines:
         size, whole = 0, False
         while len(lines) < SAMPLE_LINES and size < SAMPLE_SIZE:
-            line = file.readline(LONGEST_LINE)
-            if len(line) == LONGEST_LINE:
-                raise ValueError(
-                    f"Line {comments + len(lines) + 1} of {source.name} has more than "
-                    f"{LONGEST_LINE} characters: this is no table."
-                )
-            if not line:
+            line = next(iter(all_lines), None)
+            if line is None:
                 whole = True
                 break
             if not lines and (not line.strip() or line[0] in "#%"):
-                comments += 1
+                comments = all_lines.number
                 last_comment = line if line.strip() else last_comment
                 continue
+            for mark in DELIMITERS if given is None else (given,):
+                refuse_wide(line, mark, source)
             lines.append(line)
             size += len(line)
     if not lines and not last_comment:
@@ -210,11 +183,24 @@ def find_form(source: Source, delimiter: str | None) -> Form:
     notes = ["Commas were read as decimal marks."] if decimal == "," else []
     if not names:
         notes.append("There is no header; the columns are called x1, x2 and so on.")
-    names = name_columns(names, len(first))
+        if mark == "," and given is None and _decimal_lines(lines):
+            notes.append(
+                "Every row is two integers with a comma between. If that is a decimal mark, pass "
+                'delimiter=";", or save the table with the suffix .tsv.'
+            )
+    names = name_columns([plain_text(name) for name in names], len(first))
     if header and any(read_number(name) is not None for name in names):
-        shown = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
-        notes.append(f"The first line was taken as names of the columns: {shown}.")
+        notes.append(f"The first line was taken as names of the columns: {quoted(names, 4)}.")
     return Form(mark, decimal, comments, header, names, notes)
+
+
+def refuse_wide(line: str, delimiter: str, source: Source) -> None:
+    """Refuse a line with more cells than a table may have columns, before it is split."""
+    if len(line) > MOST_COLUMNS and line.count(delimiter) >= MOST_COLUMNS:
+        raise TooLargeError(
+            f"{source.name} has a line with more than {MOST_COLUMNS:,} cells (delimiter: "
+            f"{_named(delimiter)}): this is no table. Are rows and columns interchanged?"
+        )
 
 
 def check_delimiter(delimiter: str | None) -> str | None:
@@ -272,7 +258,10 @@ def _best_delimiter(lines: list[str], given: str | None) -> tuple[str, str, list
     if best is None:
         raise failed
     (_, agreeing), mark, decimal, rows = best
-    if agreeing == 0.0 and given is None:
+    if mark == "," and given is None and _is_decimal_column(lines):
+        mark, decimal = ";", ","
+        rows = [row for row in split_rows(lines, mark, strict=False) if row]
+    elif agreeing == 0.0 and given is None:
         mark, decimal = _delimiter_of_numbers(lines[0]), "."
         rows = [row for row in split_rows(lines, mark, strict=False) if row]
     return mark, decimal, rows
@@ -284,10 +273,35 @@ def _delimiter_of_numbers(line: str) -> str:
     If its first line has several numbers, other rows lack values. Otherwise any delimiter will do.
     """
     for mark in DELIMITERS:
-        cells = next(split_rows([line], mark, strict=False), [])
+        cells = _cells_of(line, mark)
         if len(cells) > 1 and all(read_number(cell) is not None for cell in cells):
             return mark
     return ","
+
+
+def _cells_of(line: str, delimiter: str) -> list[str]:
+    """The cells of a single line; none if it cannot be split."""
+    try:
+        return next(iter(split_rows([line], delimiter, strict=False)), [])
+    except csv.Error:
+        return []
+
+
+def _decimal_lines(lines: list[str]) -> list[str]:
+    """The lines without their ends, if each is a number with a decimal comma or two integers."""
+    plain = [line.strip() for line in lines if line.strip()]
+    return plain if all(map(INTEGERS_OR_DECIMAL.fullmatch, plain)) else []
+
+
+def _is_decimal_column(lines: list[str]) -> bool:
+    """Whether a comma is the decimal mark of a single column.
+
+    Below a name for one column it can be nothing else; without a name the digits must show it.
+    """
+    if any(DECIMAL.fullmatch(line) for line in _decimal_lines(lines)):
+        return True
+    name, *below = [line for line in lines if line.strip()]
+    return "," not in name and read_number(name) is None and bool(_decimal_lines(below))
 
 
 def _lines_of_first_row(lines: list[str], delimiter: str) -> int:
@@ -299,7 +313,7 @@ def _lines_of_first_row(lines: list[str], delimiter: str) -> int:
 def _split_comment(line: str, delimiter: str) -> list[str]:
     """The cells of a comment that may hold the names of columns; no cells if it has numbers."""
     text = line.lstrip("#% \t").strip()
-    cells = next(split_rows([text], delimiter, strict=False), []) if text else []
+    cells = _cells_of(text, delimiter) if text else []
     return [] if any(read_number(cell) is not None for cell in cells) else cells
 
 
@@ -311,7 +325,7 @@ def _is_header(first: list[str], below: list[list[str]], decimal: str) -> bool:
         # A missing value is not a name, but the index that pandas writes has no name either.
         named = any(cell.strip().lower() not in MISSING for cell in text)
         return named and not (below and _recur(first, below, all))
-    if not below or not all(cell.strip().isdigit() for cell in numbers):
+    if not below or not all(cell.strip().isdigit() and len(cell) < 20 for cell in numbers):
         return False
     counted = [int(cell) for cell in numbers]
     if counted != list(range(counted[0], counted[0] + len(counted))):
@@ -345,22 +359,21 @@ def _decimals_everywhere(rows: list[list[str]]) -> bool:
     )
 
 
-def _complete_rows(file: IO[str], form: Form, source: Source) -> Iterator[list[str]]:
+def _complete_rows(lines: Lines, form: Form, source: Source) -> Iterator[list[str]]:
     """The rows of a table; one with too few or too many cells is an error."""
-    for _ in range(form.comments):
-        file.readline()
-    # The lines are counted here, for an iterator of rows does not tell where it is.
-    count = _Count()
-    reader = split_rows(count.lines(file), form.delimiter, strict=True)
+    lines.skip(form.comments)
+    taken = _Taken(form.delimiter, source)
+    reader = split_rows(taken.lines(lines), form.delimiter, strict=True)
     width = len(form.names)
     skip = form.header > 0
     while True:
+        taken.length = 0
         try:
             row = next(reader, None)
         except csv.Error as error:
             raise ValueError(
-                f"Line {form.comments + count.number} of {source.name} cannot be split into cells: "
-                f"{error}. Are its quotes closed?"
+                f"Line {lines.number} of {source.name} cannot be split into cells: {error}. Are "
+                "its quotes closed?"
             ) from error
         if row is None:
             return
@@ -369,22 +382,28 @@ def _complete_rows(file: IO[str], form: Form, source: Source) -> Iterator[list[s
         elif len(row) == width:
             yield row
         elif row and not (len(row) == 1 and not row[0].strip()):
-            line, first = form.comments + count.number, "header" if form.header else "first row"
+            first = "header" if form.header else "first row"
             raise ValueError(
-                f"Line {line} of {source.name} has {counted(len(row), 'value')}, but the {first} "
-                f"has {width} (delimiter: {_named(form.delimiter)}). Correct the line, or give the "
-                "delimiter."
+                f"Line {lines.number} of {source.name} has {counted(len(row), 'value')}, but the "
+                f"{first} has {width} (delimiter: {_named(form.delimiter)}). Correct the line, or "
+                "give the delimiter."
             )
 
 
-class _Count:
-    """Counts the lines that have been taken."""
+class _Taken:
+    """Hands on lines and adds up their lengths, for a row may have several lines."""
 
-    number = 0
+    def __init__(self, delimiter: str, source: Source) -> None:
+        self.length = 0
+        self._delimiter = delimiter
+        self._source = source
 
-    def lines(self, file: IO[str]) -> Iterator[str]:
-        for line in file:
-            self.number += 1
+    def lines(self, lines: Lines) -> Iterator[str]:
+        for line in lines:
+            if self.length:
+                lines.check_length(self.length + len(line))
+            self.length += len(line)
+            refuse_wide(line, self._delimiter, self._source)
             yield line
 
 
@@ -394,17 +413,28 @@ def _named(delimiter: str) -> str:
 
 def _numbers_only(source: Source, form: Form) -> NDArray[np.float64] | None:
     """The values of a table that holds only numbers; None if it holds anything else."""
-    with open_text(source) as file:
-        lines: Iterator[str] = islice(file, form.comments + form.header, None)
+    with open_lines(source) as file:
+        file.skip(form.comments + form.header)
+        lines = (line for line in file if line.strip("\r\n"))
         if form.decimal != ".":
             # Here a point is not a decimal mark. The careful reader treats such cells.
             lines = (line.replace(".", "?").replace(form.decimal, ".") for line in lines)
-        first = next((line for line in lines if line.strip()), None)
-        if first is None:
-            return None
         delimiter = None if form.delimiter == " " else form.delimiter
-        try:
-            values = np.loadtxt(chain([first], lines), delimiter=delimiter, comments=None, ndmin=2)
-        except ValueError:
-            return None
-    return values if values.shape[1] == len(form.names) and len(values) else None
+        values = numbers_of(lines, delimiter, None)
+    return values if values is not None and values.shape[1] == len(form.names) else None
+
+
+def numbers_of(
+    lines: Iterator[str], delimiter: str | None, comments: str | None
+) -> NDArray[np.float64] | None:
+    """The numbers in lines, by NumPy's parser; None if there is anything else, or nothing."""
+    first = next(lines, None)
+    if first is None:
+        return None
+    try:
+        values = np.loadtxt(chain([first], lines), delimiter=delimiter, comments=comments, ndmin=2)
+    except TooLargeError:
+        raise
+    except ValueError:
+        return None
+    return values if len(values) else None

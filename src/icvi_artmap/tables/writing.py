@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -14,13 +15,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icvi_artmap._support.files import replaced
-from icvi_artmap.tables.formats import Format, find_format, unknown_suffix, written_formats
+from icvi_artmap._support.wording import LONGEST_PATH, message, shown, visible
+from icvi_artmap.tables.formats import (
+    STREAM,
+    Format,
+    find_format,
+    unknown_suffix,
+    written_formats,
+)
+from icvi_artmap.tables.formulas import harmless
 from icvi_artmap.tables.text import write_rows
 
 STANDARD_OUTPUT = "-"
 
 
-def write_table(path: str | os.PathLike[str], columns: Mapping[str, ArrayLike]) -> None:
+def write_table(
+    path: str | os.PathLike[str],
+    columns: Mapping[str, ArrayLike],
+    *,
+    escape_formulas: bool = True,
+) -> None:
     """Write columns of one length to a file.
 
     The suffix says the format: ``.csv``, ``.tsv``, ``.arff`` (each also with ``.gz``), ``.parquet``
@@ -34,6 +48,10 @@ def write_table(path: str | os.PathLike[str], columns: Mapping[str, ArrayLike]) 
         The file; ``"-"`` writes CSV to standard output.
     columns : mapping of str to array-like of shape (n,)
         Numbers, truth values or text.
+    escape_formulas : bool, default=True
+        In CSV and TSV, put an apostrophe before names and cells of text that a spreadsheet would
+        run as formulas (``=``, ``+``, ``-``, ``@`` or white space at the beginning), but not before
+        numbers. `read_table` takes it away. If False, text is written as it is.
 
     See Also
     --------
@@ -48,13 +66,26 @@ def write_table(path: str | os.PathLike[str], columns: Mapping[str, ArrayLike]) 
     2.0,1,c
     """
     arrays = _arrays(columns)
-    if path == STANDARD_OUTPUT:
-        write_rows(sys.stdout, arrays, ",")
-        return
     check_target(path, arrays)
-    format, packed = _target_format(Path(path))
+    stream = path == STANDARD_OUTPUT
+    format, packed = (STREAM, False) if stream else _target_format(Path(path))
+    if format.spreadsheet and escape_formulas:
+        arrays = harmless(arrays)
+    if stream:
+        _write_to_stream(arrays)
+        return
     with replaced(path) as temporary, _binary_file(temporary, packed) as file:
         format.write(file, arrays)
+
+
+def _write_to_stream(arrays: dict[str, NDArray[Any]]) -> None:
+    """Write CSV to standard output; on a screen, text does not command the terminal."""
+    if not sys.stdout.isatty():
+        write_rows(sys.stdout, arrays, ",")
+        return
+    text = io.StringIO()
+    write_rows(text, arrays, ",")
+    sys.stdout.write(visible(text.getvalue()))
 
 
 def check_target(path: str | os.PathLike[str], columns: Mapping[str, ArrayLike]) -> None:
@@ -80,9 +111,9 @@ def check_target(path: str | os.PathLike[str], columns: Mapping[str, ArrayLike])
     path = Path(path)
     format, _ = _target_format(path)
     if path.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} is a folder; the name of a file is wanted.")
+        raise IsADirectoryError(f"{_shown(path)} is a folder; the name of a file is wanted.")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {str(path.parent)!r}: make it first.")
+        raise FileNotFoundError(f"There is no folder {_shown(path.parent)}: make it first.")
     format.require()
     if format.checker is not None:
         format.check(path, _arrays(columns))
@@ -92,8 +123,12 @@ def _target_format(path: Path) -> tuple[Format, bool]:
     """The format that the suffix says, and whether the file is to be compressed."""
     format, packed = find_format(path)
     if format is None or format.writer is None or (packed and not format.packed):
-        raise ValueError(unknown_suffix(repr(str(path)), written_formats()))
+        raise ValueError(unknown_suffix(_shown(path), written_formats()))
     return format, packed
+
+
+def _shown(path: Path) -> str:
+    return shown(str(path), LONGEST_PATH)
 
 
 @contextmanager
@@ -118,15 +153,17 @@ def _arrays(columns: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {}
     for name, column in columns.items():
         if not isinstance(name, str) or not name.strip():
-            raise ValueError(f"Names of columns must be text, got {name!r}.")
+            raise ValueError(f"Names of columns must be text, got {shown(name)}.")
         array = np.asarray(column)
         if array.ndim != 1:
-            raise ValueError(f"Column {name!r} must be 1-D, got an array of shape {array.shape}.")
+            raise ValueError(
+                f"Column {shown(name)} must be 1-D, got an array of shape {array.shape}."
+            )
         if array.dtype.kind not in "biuf":
             array = np.array(["" if cell is None else str(cell) for cell in array], dtype=str)
         arrays[name] = array
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name!r} {length}" for name, length in lengths.items())
-        raise ValueError(f"All columns must have one length, got: {listed}.")
+        listed = ", ".join(f"{shown(name)} {length}" for name, length in lengths.items())
+        raise ValueError(message("All columns must have one length, got: ", listed, "."))
     return arrays
