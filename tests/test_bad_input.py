@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
-from icvi_artmap import ICVIARTMAP, index_value
+from icvi_artmap import ICVIARTMAP, FuzzyART, index_value
 from icvi_artmap.indices.registry import INDICES
 
 NAMES = list(INDICES)
@@ -50,6 +50,7 @@ BAD_DATA: dict[str, tuple[Any, type[Exception], str]] = {
     "text": (np.full((20, 3), "a"), ValueError, "could not convert string to float"),
     "objects": (np.full((20, 3), object()), TypeError, "must be a string or a real number"),
     "ragged": ([[1.0, 2.0], [1.0]], ValueError, "inhomogeneous"),
+    "beyond float64": ([[1], [10**400], [2]], ValueError, "larger than float64 can hold"),
     "text column": (
         pd.DataFrame({"a": np.arange(20.0), "city": ["Rolla"] * 20}),
         ValueError,
@@ -181,6 +182,38 @@ def test_bad_parameters(name: str, value: Any, error: type[Exception], message: 
     with pytest.raises(error, match=message):
         estimator.fit(GOOD)
     assert not hasattr(estimator, "labels_")
+
+
+#: What makes no sense for any parameter, and would fill a screen.
+ENDLESS: dict[str, Any] = {
+    "text": "x" * 1000,
+    "number": 10**400,
+    "array": np.zeros(1000),
+    "list": [[0.5] * 1000],
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+@pytest.mark.parametrize("name", ICVIARTMAP().get_params())
+def test_messages_are_short_whatever_comes(name: str, kind: str) -> None:
+    if kind == "number" and name in ("max_epochs", "n_init", "kmeans_trials", "verbose"):
+        return  # as large as one likes
+    with pytest.raises((ValueError, TypeError)) as caught:
+        model(**{name: ENDLESS[kind]}).fit(GOOD)
+    assert len(str(caught.value)) <= 300
+    assert "ambiguous" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [changed(np.nan), np.full((20, 3), "x" * 1000), np.zeros(1000), np.zeros((20, 1, 1000))],
+    ids=["NaN", "text", "one dimension", "three dimensions"],
+)
+@pytest.mark.parametrize("estimator", [model(), FuzzyART()], ids=["ICVIARTMAP", "FuzzyART"])
+def test_messages_about_data_are_short(estimator: Any, X: np.ndarray) -> None:
+    with pytest.raises(ValueError) as caught:
+        estimator.fit(X)
+    assert len(str(caught.value)) <= 300
 
 
 def test_one_cluster_is_refused() -> None:

@@ -294,3 +294,11 @@ def test_values_outside_the_ranges() -> None:
 def test_bad_parameters(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         FuzzyART(**options).fit([[0.0, 1.0], [2.0, 3.0]])
+
+
+def test_transform_is_finite_far_from_a_point_with_the_least_alpha() -> None:
+    """A box without extent has the norm 0 here, and the choice is divided by alpha alone."""
+    model = FuzzyART(0.0, alpha=5e-324).fit([[0.0], [1.0]])
+    choices = model.transform([[2.0], [0.5], [-1e6]])
+    assert np.isfinite(choices).all()
+    assert choices[0, 0] == choices[2, 0] == np.finfo(np.float64).min

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,13 @@ import scipy.sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from icvi_artmap._support.wording import LONGEST_NAME, shortened, shown
+from icvi_artmap._support.wording import (
+    LONGEST_MESSAGE,
+    LONGEST_NAME,
+    message,
+    shortened,
+    shown,
+)
 
 
 def refuse_sparse(X: Any) -> None:
@@ -28,16 +36,31 @@ def checked_data(estimator: Any, *tables: Any, **options: Any) -> Any:
     Its message on missing values is long and recommends other estimators; ours is not.
     """
     refuse_sparse(tables[0])
-    try:
-        return validate_data(estimator, *tables, dtype=[np.float64, np.float32], **options)
-    except ValueError as error:
-        if not str(error).startswith("Input X contains NaN"):
-            raise
+    with short_messages():
+        try:
+            return validate_data(estimator, *tables, dtype=[np.float64, np.float32], **options)
+        except ValueError as error:
+            if not str(error).startswith("Input X contains NaN"):
+                raise
     raise ValueError(
         f"Input X contains NaN, but {type(estimator).__name__} needs a value in every cell. Leave "
         "out the rows with missing values, or fill them in, for example with scikit-learn's "
         "SimpleImputer."
     )
+
+
+@contextmanager
+def short_messages() -> Iterator[None]:
+    """Cut off what another package says at length of the input: it may show all of it."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if len(str(error)) <= LONGEST_MESSAGE:
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(message("", error)) from None
+    except OverflowError as error:
+        raise ValueError(f"A number is larger than float64 can hold ({error}).") from None
 
 
 def checked_generator(random_state: Any) -> np.random.RandomState:

@@ -22,6 +22,7 @@ from icvi_artmap._support.validation import (
     check_verbose,
     checked_data,
     checked_generator,
+    short_messages,
 )
 from icvi_artmap._support.wording import number, shown
 from icvi_artmap.estimators import notebook
@@ -248,7 +249,7 @@ class ICVIARTMAP(
         X = self._check_data(X, reset=True)
         if len(X) < self._wanted()[0]:
             raise ValueError(
-                f"n_clusters={self.n_clusters} is more than the number of samples, "
+                f"n_clusters={shown(self.n_clusters)} is more than the number of samples, "
                 f"n_samples={len(X)}. Ask for at most as many clusters as there are samples."
             )
         self._fit(X, y, self._given_centres(X.shape[1]), index, parameters, trace)
@@ -507,7 +508,8 @@ class ICVIARTMAP(
                     "(n_clusters, n_features) with centres in the units of the data."
                 )
             return None
-        centres = check_array(self.init, dtype=np.float64, input_name="init")
+        with short_messages():
+            centres = check_array(self.init, dtype=np.float64, input_name="init")
         if self._chooses():
             raise ValueError(
                 f"init has centres, so their number is known: n_clusters={self.n_clusters!r} has "
