@@ -29,6 +29,8 @@ CLOSE = 1e-7
 LEAK_EVERY = 500
 #: Fits of such a case, and bytes by which memory may have grown after them.
 LEAK_FITS, LEAK = 200, 8 << 20
+#: Part of the cases in which a parameter makes no sense.
+SPOILED = 0.05
 #: Samples at most where every trial is computed from the data, or k is chosen.
 FEW = 40
 
@@ -45,6 +47,8 @@ class Fits(Campaign):
             return leak(seed)
         rng = np.random.default_rng(seed)
         model, X, y = random_problem(rng)
+        if rng.random() < SPOILED:
+            spoil(rng, model)
         return tried(model, X, y)
 
 
@@ -115,6 +119,13 @@ def random_options(rng: np.random.Generator) -> dict[str, Any]:
         if rng.random() < 0.25:
             options[name] = choice(rng, *values)
     return options
+
+
+def spoil(rng: np.random.Generator, model: Any) -> None:
+    """Give one parameter a value that makes no sense."""
+    wrong: tuple[Any, ...] = (None, "", "x" * 500, np.nan, np.inf, -1, 2.5, True, 10**400, 1j)
+    wrong += ([], [0.5], {"a": 1}, np.zeros(1000), np.zeros((3, 3)), object(), range(0), b"x")
+    setattr(model, choice(rng, *model.get_params(deep=False)), choice(rng, *wrong))
 
 
 def random_n_clusters(rng: np.random.Generator, n: int, few: bool) -> Any:

@@ -636,9 +636,10 @@ def test_a_damaged_store(tmp_path: Path) -> None:
     with a_store(path) as store:
         store.add_outcome(run, outcome)
     header, line = path.read_bytes().splitlines(keepends=True)
-    for bad in (b"{]\n", b"3\n", b"{}\n", b'{"start": 1}\n', b"\n", b"[" * 100_000 + b"\n"):
+    lines = (b"{]\n", b"3\n", b"{}\n", b'{"start": 1}\n', b"\n", b"[" * 100_000 + b"\n", header)
+    for bad in lines:
         path.write_bytes(header + bad + line)
-        with pytest.warns(RuntimeWarning, match=r"1 line of 3 do not have their checksum"):
+        with pytest.warns(RuntimeWarning, match=r"has 1 damaged line of 3"):
             found = a_store(path)
         with found:
             assert found.outcomes == {run: outcome}

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
+
+from icvi_artmap._support.wording import LONGEST_NAME, shortened, shown
 
 
 def refuse_sparse(X: Any) -> None:
@@ -37,11 +40,36 @@ def checked_data(estimator: Any, *tables: Any, **options: Any) -> Any:
     )
 
 
+def checked_generator(random_state: Any) -> np.random.RandomState:
+    """What scikit-learn's ``check_random_state`` makes of a seed."""
+    try:
+        return check_random_state(random_state)
+    except ValueError:
+        raise ValueError(
+            f"random_state={shown(random_state)} cannot be used to seed a generator. Use None, an "
+            "integer from 0 to 4294967295, or a numpy.random.RandomState."
+        ) from None
+
+
 def check_integer(name: str, value: Any, least: int) -> None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be an integer, got {value!r} of type {type(value).__name__}.")
+        raise TypeError(
+            f"{name} must be an integer, got {shown(value)} of type {type(value).__name__}."
+        )
     if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}.")
+        raise ValueError(f"{name} must be at least {least}, got {shown(value)}.")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str | None, ...]) -> None:
+    """Refuse what is none of the choices; a value may be anything, an array for one."""
+    if not (value is None or isinstance(value, str)) or value not in choices:
+        *first, last = ("None" if choice is None else f'"{choice}"' for choice in choices)
+        raise ValueError(f"{name} must be {', '.join(first)} or {last}, got {shown(value)}.")
+
+
+def check_truth(name: str, value: Any) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {shown(value)}.")
 
 
 def check_verbose(value: Any) -> None:
@@ -51,9 +79,16 @@ def check_verbose(value: Any) -> None:
 
 def check_real(name: str, value: Any, low: float, high: float, *, open_low: bool = False) -> None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}.")
-    number = float(value)
+        raise TypeError(
+            f"{name} must be a number, got {shown(value)} of type {type(value).__name__}."
+        )
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond float64
+        number = np.inf
     inside = low < number if open_low else low <= number
     if not inside or not number <= high or number == np.inf:
         bracket, upper = "(" if open_low else "[", f"{high:g}]" if high < np.inf else "inf)"
-        raise ValueError(f"{name} must be in {bracket}{low:g}, {upper}, got {value}.")
+        raise ValueError(
+            f"{name} must be in {bracket}{low:g}, {upper}, got {shortened(value, LONGEST_NAME)}."
+        )

@@ -12,11 +12,18 @@ from sklearn.base import (
     ClusterMixin,
     TransformerMixin,
 )
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
-from icvi_artmap._support.validation import check_integer, check_real, checked_data
+from icvi_artmap._support.validation import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_truth,
+    checked_data,
+    checked_generator,
+)
+from icvi_artmap._support.wording import shown
 from icvi_artmap.estimators import notebook
 from icvi_artmap.estimators.fitted import FittedNetwork
 from icvi_artmap.network.driver import Pace, Parameters
@@ -59,12 +66,9 @@ class FuzzyNetwork(notebook.SummarisedEstimator):
         check_real("beta", self.beta, 0.0, 1.0, open_low=True)
         if self.max_epochs is not None:
             check_integer("max_epochs", self.max_epochs, 1)
-        if not isinstance(self.shuffle, (bool, np.bool_)):
-            raise TypeError(f"shuffle must be True or False, got {self.shuffle!r}.")
-        if self.order is not None and self.order != "vat":
-            raise ValueError(f'order must be None or "vat", got {self.order!r}.')
-        if self.outside not in ("error", "clip"):
-            raise ValueError(f'outside must be "error" or "clip", got {self.outside!r}.')
+        check_truth("shuffle", self.shuffle)
+        check_choice("order", self.order, (None, "vat"))
+        check_choice("outside", self.outside, ("error", "clip"))
         return Parameters(rho_a=0.0, alpha=float(self.alpha), beta_a=float(self.beta))
 
     def _check_data(self, X: ArrayLike, reset: bool) -> NDArray[np.floating]:
@@ -97,7 +101,7 @@ class FuzzyNetwork(notebook.SummarisedEstimator):
         """Learn X from nothing; returns the category of every sample."""
         ranges = self._find_ranges(X)
         X, scaling = self._inside(X, ranges), range_scaling(*ranges)
-        random_state = check_random_state(self.random_state)
+        random_state = checked_generator(self.random_state)
         order = presentation_order(X, scaling, self.shuffle, self.order, random_state)
         data = coded_data(X, scaling, order)
         network = training.empty_network(data, n_columns)
@@ -615,7 +619,7 @@ class FuzzyARTMAP(ClassifierMixin, FuzzyNetwork):
             unknown = np.setdiff1d(y, unique_labels(*known))
             if len(unknown):
                 raise ValueError(
-                    f"y has {unknown[0]!r}, which is not among the classes passed. Add it to "
+                    f"y has {shown(unknown[0])}, which is not among the classes passed. Add it to "
                     "classes, or leave classes out: new ones are then learned as they come."
                 )
         every = unique_labels(*known, y)
@@ -717,7 +721,7 @@ def _given_range(feature_range: Any, n_features: int) -> Ranges:
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"feature_range must be a pair (lower, upper) of numbers or of arrays of shape "
-            f"({n_features},), got {feature_range!r}."
+            f"({n_features},), got {shown(feature_range)}."
         ) from error
     wrong = ~(np.isfinite(lower) & np.isfinite(upper) & (lower <= upper))
     if wrong.any():

@@ -10,17 +10,20 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap._support.callbacks import CallbackSupportMixin, Watch, watched, with_callbacks
 from icvi_artmap._support.validation import (
+    check_choice,
     check_integer,
     check_real,
+    check_truth,
     check_verbose,
     checked_data,
+    checked_generator,
 )
-from icvi_artmap._support.wording import number
+from icvi_artmap._support.wording import number, shown
 from icvi_artmap.estimators import notebook
 from icvi_artmap.estimators.fitted import FittedModel
 from icvi_artmap.indices.base import Index
@@ -266,7 +269,7 @@ class ICVIARTMAP(
         """What is left of a fit when everything is checked."""
         watch = watched(self, X, y, self._attributes_of)
         watch.begin("fit", self._n_tasks(given))
-        random_state = check_random_state(self.random_state)
+        random_state = checked_generator(self.random_state)
         scaling = learn_scaling(X)
         order = presentation_order(X, scaling, self.shuffle, self.order, random_state)
         seeds = [int(random_state.randint(_SEEDS)) for _ in range(self.n_init)]
@@ -500,7 +503,7 @@ class ICVIARTMAP(
         if isinstance(self.init, str):
             if self.init != "k-means++":
                 raise ValueError(
-                    f'init={self.init!r} is unknown. Use "k-means++" or an array of shape '
+                    f'init={shown(self.init)} is unknown. Use "k-means++" or an array of shape '
                     "(n_clusters, n_features) with centres in the units of the data."
                 )
             return None
@@ -539,16 +542,11 @@ class ICVIARTMAP(
         check_real("epsilon", self.epsilon, 0.0, 1.0)
         check_real("tol", self.tol, 0.0, np.inf)
         check_verbose(self.verbose)
-        if not isinstance(self.shuffle, (bool, np.bool_)):
-            raise TypeError(f"shuffle must be True or False, got {self.shuffle!r}.")
-        if self.order is not None and self.order != "vat":
-            raise ValueError(f'order must be None or "vat", got {self.order!r}.')
-        if self.refine != "auto" and not isinstance(self.refine, (bool, np.bool_)):
-            raise ValueError(f'refine must be "auto", True or False, got {self.refine!r}.')
-        if self.evaluation not in ("incremental", "batch"):
-            raise ValueError(
-                f'evaluation must be "incremental" or "batch", got {self.evaluation!r}.'
-            )
+        check_truth("shuffle", self.shuffle)
+        check_choice("order", self.order, (None, "vat"))
+        if not isinstance(self.refine, (bool, np.bool_)) and str(self.refine) != "auto":
+            raise ValueError(f'refine must be "auto", True or False, got {shown(self.refine)}.')
+        check_choice("evaluation", self.evaluation, ("incremental", "batch"))
         self._check_prediction()
         parameters = Parameters(
             float(self.rho_a),
@@ -565,22 +563,20 @@ class ICVIARTMAP(
         if isinstance(wanted, str):
             if wanted != "auto":
                 raise ValueError(
-                    f'n_clusters={wanted!r} is unknown. Use a number, a range or "auto".'
+                    f'n_clusters={shown(wanted)} is unknown. Use a number, a range or "auto".'
                 )
         elif isinstance(wanted, range):
             if len(wanted) == 0 or wanted[0] < 2 or wanted.step != 1:
                 raise ValueError(
-                    f"n_clusters={wanted!r} must have at least one number, begin at 2 or above and "
-                    "leave none out, as range(2, 21) does."
+                    f"n_clusters={shown(wanted)} must have at least one number, begin at 2 or "
+                    "above and leave none out, as range(2, 21) does."
                 )
         else:
-            check_integer("n_clusters", wanted, 1 if wanted == 1 else 2)
+            one = isinstance(wanted, numbers.Integral) and wanted == 1
+            check_integer("n_clusters", wanted, 1 if one else 2)
 
     def _check_prediction(self) -> None:
-        if self.prediction not in PREDICTIONS:
-            raise ValueError(
-                f'prediction must be "auto", "index" or "category", got {self.prediction!r}.'
-            )
+        check_choice("prediction", self.prediction, PREDICTIONS)
 
 
 def _refuse_one_cluster(n_clusters: Any) -> None:

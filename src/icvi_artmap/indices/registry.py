@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from icvi_artmap._support.wording import shown
+
 if TYPE_CHECKING:
     from icvi_artmap.indices.base import Index
 
@@ -50,7 +52,7 @@ def get_index(index: str | Index) -> Index:
     found = INDICES.get(index.upper())
     if found is None:
         raise ValueError(
-            f"Unknown index {index!r}. Known names: {', '.join(NAMES)}; for an index of your own "
-            "pass the object that icvi_artmap.custom_index returns."
+            f"Unknown index {shown(index)}. Known names: {', '.join(NAMES)}; for an index of your "
+            "own pass the object that icvi_artmap.custom_index returns."
         )
     return found

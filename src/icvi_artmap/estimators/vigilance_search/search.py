@@ -21,11 +21,15 @@ import numpy as np
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap._support.threads import one_thread
-from icvi_artmap._support.validation import check_integer, check_real, check_verbose
+from icvi_artmap._support.validation import (
+    check_integer,
+    check_real,
+    check_verbose,
+    checked_generator,
+)
 from icvi_artmap._support.version import __version__
 from icvi_artmap._support.wording import better
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
@@ -324,7 +328,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
         self, template: ICVIARTMAP, table: NDArray[np.floating], indices: dict[str, Index]
     ) -> Memory:
         wanted: int | None = None
-        generator = check_random_state(self.random_state)
+        generator = checked_generator(self.random_state)
         if isinstance(self.random_state, (int, np.integer)):
             wanted = int(self.random_state)
         elif self.random_state is not None:

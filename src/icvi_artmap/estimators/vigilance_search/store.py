@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import counted
+from icvi_artmap._support.wording import LONGEST_PATH, counted, message, shown
 from icvi_artmap.estimators.vigilance_search.results import Outcome, Run
 
 FORMAT = "icvi-artmap search"
@@ -79,17 +79,18 @@ class Store(Memory):
     ) -> None:
         super().__init__(new_seed if seed is None else seed)
         self.path = Path(path)
+        self._named = f"store={shown(str(path), LONGEST_PATH)}"  # as messages call it
         self._identities = identities
         self._names = {identity: name for name, identity in identities.items()}
         if self.path.is_dir():
             raise IsADirectoryError(
-                f"store={str(path)!r} is a folder; give the path of a file, for example "
-                f"{str(self.path / 'search.jsonl')!r}."
+                f"{self._named} is a folder; give the path of a file, for example "
+                f"{shown(str(self.path / 'search.jsonl'), LONGEST_PATH)}."
             )
         if not self.path.parent.is_dir():
             raise FileNotFoundError(
-                f"store={str(path)!r}: the folder {str(self.path.parent)!r} does not exist. "
-                "Create it first, or give another path."
+                f"{self._named}: the folder {shown(str(self.path.parent), LONGEST_PATH)} does not "
+                "exist. Create it first, or give another path."
             )
         self._file = open(self.path, "a+b")  # noqa: SIM115 - closed by __exit__
         try:
@@ -122,12 +123,12 @@ class Store(Memory):
             _lock_file(self._file.fileno())
         except (BlockingIOError, PermissionError):
             raise RuntimeError(
-                f"store={str(self.path)!r} is in use by another search. Wait for it to end, or "
+                f"{self._named} is in use by another search. Wait for it to end, or "
                 "give this one a path of its own."
             ) from None
         except OSError as error:
             warnings.warn(
-                f"store={str(self.path)!r} cannot be locked ({error}): make sure that no other "
+                f"{self._named} cannot be locked ({error}): make sure that no other "
                 "search writes to it.",
                 RuntimeWarning,
                 stacklevel=5,
@@ -139,7 +140,7 @@ class Store(Memory):
         n = min(len(content), len(_BEGINNING))
         if content[:n] != _BEGINNING[:n]:
             raise ValueError(
-                f"store={str(self.path)!r} is a file of something else and was left as it is. "
+                f"{self._named} is a file of something else and was left as it is. "
                 "Give another path."
             )
         # What follows the last end of line was being written when a search was killed.
@@ -154,14 +155,14 @@ class Store(Memory):
         self._check_header(_parsed(lines[0]), belongs_to, seed)
         damaged = 0
         for line in map(_parsed, lines[1:]):
-            if line is None or not _is_whole(line):
+            if line is None or not _is_whole(line) or not _is_record(line):
                 damaged += 1
             else:
                 self._read(line)
         if damaged:
             warnings.warn(
-                f"store={str(self.path)!r}: {counted(damaged, 'line')} of {len(lines):,} do not "
-                "have their checksum. What they held is computed again.",
+                f"{self._named} has {counted(damaged, 'damaged line')} of {len(lines):,} (no start "
+                "and no run with its checksum). What was there is computed again.",
                 RuntimeWarning,
                 stacklevel=5,
             )
@@ -173,7 +174,7 @@ class Store(Memory):
             raise self._damaged_header()
         if header.get("version") != VERSION:
             raise ValueError(
-                f"store={str(self.path)!r} has version {header.get('version')!r} of the format; "
+                f"{self._named} has version {shown(header.get('version'))} of the format; "
                 f"this package reads version {VERSION}. {_OTHER_PATH}"
             )
         if not _is_whole(header):
@@ -187,15 +188,13 @@ class Store(Memory):
         if seed is not None and header.get("seed") != seed:
             different.append(f"seed (stored {header.get('seed')}, now {seed})")
         if different:
-            raise ValueError(
-                f"store={str(self.path)!r} belongs to another search. Different: "
-                f"{', '.join(different)}. {_OTHER_PATH}"
-            )
+            belongs = f"{self._named} belongs to another search. Different: "
+            raise ValueError(message(belongs, ", ".join(different), f". {_OTHER_PATH}"))
         self.seed = header["seed"]
 
     def _damaged_header(self) -> ValueError:
         return ValueError(
-            f"The first line of store={str(self.path)!r} is damaged, so nobody can tell what its "
+            f"The first line of {self._named} is damaged, so nobody can tell what its "
             f"numbers belong to. {_OTHER_PATH}"
         )
 
@@ -226,6 +225,11 @@ def _checksum(line: dict[str, Any]) -> str:
 def _is_whole(line: dict[str, Any]) -> bool:
     """Whether a line has the checksum of its content; that is taken out of it."""
     return bool(line.pop(CHECKSUM, None) == _checksum(line))
+
+
+def _is_record(line: dict[str, Any]) -> bool:
+    """Whether a line holds a start or a run; a copy of the header does not."""
+    return "start" in line or "run" in line
 
 
 def _short(value: Any) -> str:
