@@ -390,6 +390,92 @@ def test_explain_new_rows(fitted: Path, parsed: Any, tmp_path: Path) -> None:
     assert facts["rows"][0]["index_values"] == expected.index_values[0].tolist()
 
 
+def write_with_gaps(path: Path, rows: list[tuple[str, str]]) -> Path:
+    """A table of widths and lengths as they are typed."""
+    path.write_text("width,length\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    return path
+
+
+def test_a_gap_is_filled_from_the_training_data(fitted: Path, parsed: Any, tmp_path: Path) -> None:
+    """The same row gets the same cluster, whatever rows are beside it."""
+    model = load(fitted / "model.icvi")
+    del model.feature_names_in_
+    means = blobs()[0].mean(axis=0)
+    row = ("9.5", "")
+    (expected,) = model.predict([[9.5, means[1]]]).tolist()
+    for others in ([], [("0", "900")], [("0", "-900"), ("1", "-900")]):
+        data = write_with_gaps(tmp_path / "new.csv", [row, *others])
+        facts = parsed("predict", fitted / "model.icvi", data, "--missing", "mean")
+        assert facts["labels"][0] == expected
+        assert facts["notes"] == [
+            "1 missing value was replaced by the mean of the training data (column 'length')."
+        ]
+        facts = parsed("explain", fitted / "model.icvi", data, "--row", "1", "--missing", "mean")
+        values = [feature["value"] for feature in facts["rows"][0]["features"]]
+        np.testing.assert_allclose(values, [9.5, means[1]], rtol=1e-12)
+    data = write_with_gaps(tmp_path / "new.csv", [("", "")])
+    (expected,) = model.predict([means]).tolist()
+    assert parsed("predict", fitted / "model.icvi", data, "--missing", "mean")["labels"] == [
+        expected
+    ]
+
+
+def test_training_data_with_gaps_are_known_again(parsed: Any, tmp_path: Path) -> None:
+    rows = [(f"{a}", f"{b}") for a, b in blobs()[0]]
+    rows[3] = (rows[3][0], "")
+    data = write_with_gaps(tmp_path / "data.csv", rows)
+    model = tmp_path / "model.icvi"
+    fit = parsed("fit", data, "-k", "3", "--missing", "mean", "--model", model)
+    facts = parsed("explain", model, data, "--row", "4", "--missing", "mean")
+    assert facts["training_data"] is True
+    assert parsed("predict", model, data, "--missing", "mean")["labels"] == fit["labels"]
+
+
+def test_a_model_without_means_fills_no_gap(
+    tmp_path: Path, parsed: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    X, _ = blobs()
+    save(FuzzyART(0.7).fit(X), tmp_path / "art.icvi")
+    predict = ("predict", str(tmp_path / "art.icvi"))
+    data = write_with_gaps(tmp_path / "new.csv", [("1", "2"), ("3", "4.5")])
+    assert len(parsed(*predict, data, "--missing", "mean")["labels"]) == 2
+    data = write_with_gaps(tmp_path / "new.csv", [("1", "2"), ("", "4.5")])
+    capfd.readouterr()
+    assert run([*predict, str(data), "--missing", "mean"]) == 2
+    assert "a FuzzyART keeps no means of its training data" in capfd.readouterr().err
+    assert len(parsed(*predict, data, "--missing", "drop")["labels"]) == 1
+
+
+def test_names_do_not_command_the_terminal(
+    tmp_path: Path, printed: Printed, parsed: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    X, _ = blobs()
+    evil = "\x1b[31mred\x9b2J"
+    columns = {
+        evil: X[:, 0],
+        "b": X[:, 1],
+        f"{evil}t": ["x"] * 75,
+        "n": [f"{evil}{i}" for i in range(75)],
+    }
+    data, model = tmp_path / "data.csv", tmp_path / "model.icvi"
+    icvi_artmap.write_table(data, columns)
+    out, err = printed("fit", data, "-k", "3", "--model", model, "--id-column", "n")
+    assert r"\x1b[31mred\x9b2J" in out
+    assert r"\x1b[31mred\x9b2Jt" in err
+    more, _ = printed("explain", model, data, "--row", f"{evil}1", "--id-column", "n")
+    assert r"\x1b[31mred\x9b2J1" in more
+    facts = parsed("predict", model, data, "--id-column", "n")
+    assert facts["row_names"][0] == f"{evil}0"
+    as_json, _ = printed("predict", model, data, "--id-column", "n", "--json")
+    assert run(["fit", str(data), "--columns", f"{evil}x"]) == 2
+    assert run([f"{evil}"]) == 2
+    failed = capfd.readouterr().err
+    assert failed.count(r"\x1b[31mred") >= 2
+    for text in (out, err, more, as_json, failed):
+        assert "\x1b" not in text
+        assert "\x9b" not in text
+
+
 # --- score ---------------------------------------------------------------------------------------
 
 
@@ -534,6 +620,27 @@ def test_tune_is_the_search_of_the_library(data: Path, parsed: Any, tmp_path: Pa
     again = parsed("tune", data, "-k", "4", "--index", "CH", *grid, "--seed", "1", "--store", store)
     assert again["runs"] == facts["runs"]  # with their times: nothing was computed anew
     assert store.read_bytes() == before
+
+
+def test_tune_takes_the_first_of_equal_runs(
+    data: Path, parsed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values that differ by rounding alone are equal, to the command as to the class."""
+    fit = icvi_artmap.ICVIARTMAPSearch.fit
+
+    def rounded_differently(search: Any, X: Any, y: Any = None) -> Any:
+        fit(search, X, y)
+        search.results_.index_value *= 1.0 + 1e-15 * np.arange(len(search.results_))
+        return search
+
+    monkeypatch.setattr(icvi_artmap.ICVIARTMAPSearch, "fit", rounded_differently)
+    facts = parsed(
+        "tune", data, "-k", "3", "--index", "CH", "--rho-a", "0,0.1,0.2", "--rho-ab", "0.5"
+    )
+    values = [run["index_value"] for run in facts["runs"]]
+    assert max(values) > values[0]
+    assert facts["best"]["rho_a"] == 0.0
+    assert len({run["rho_a"] for run in facts["runs"]}) == 3
 
 
 def test_tune_prints_the_best_values(data: Path, printed: Printed) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import subprocess
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "damaged.csv.gz": gzip.compress(text.encode())[:-20],
         "damaged.icvi": (here / "model.icvi").read_bytes()[:-200],
         "altered.icvi": (here / "model.icvi").read_bytes().replace(b"width", b"depth"),
+        "long.csv": "n" * 500_000 + ",b\nx,y\n",
+        "long.arff": "@relation r\n@attribute a numeric\n@data\n" + "x" * 500_000 + "\n",
+        "bomb.csv.gz": gzip.compress(b"\n" * 2**25),
+        "escape.csv": "\x1b[31mred,b\nx,y\n",
+        "header.npy": b"\x93NUMPY\x01\x00\x0a\x00{'descr': (",
         "sparse.arff": "@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n{0 1}\n",
         "infinite.csv": "width,length\n1,2\n3,inf\n5,6\n",
         "missing.csv": "width,length\n1,2\n3,\n5,6\n",
@@ -73,6 +79,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, content in files.items():
         data = content if isinstance(content, bytes) else content.encode()
         (here / name).write_bytes(data)
+    np.savez_compressed(here / "bomb.npz", X=np.zeros((1000, 9000)))
+    np.savez_compressed(here / "whole.npz", X=X)
+    content = bytearray((here / "whole.npz").read_bytes())
+    content[100:110] = bytes(10)  # in the middle of what is compressed
+    (here / "flipped.npz").write_bytes(content)
+    with zipfile.ZipFile(here / "other.npz", "w") as archive:
+        archive.writestr("X.npy", b"no array")
     np.save(here / "vector.npy", np.arange(5.0))
     np.save(here / "objects.npy", np.array([[1, "a"], [2, None]], dtype=object))
     np.save(here / "three.npy", np.random.default_rng(0).normal(size=(9, 3)))
@@ -98,6 +111,16 @@ CASES = {
     "no parquet": ("fit damaged.parquet", "no Parquet file"),
     "no npz": ("fit damaged.npz", "damaged"),
     "no npy": ("fit damaged.npy", "damaged"),
+    "npz damaged inside": ("fit flipped.npz", "damaged"),
+    "npz of no arrays": ("fit other.npz", "damaged"),
+    "header of npy damaged": ("fit header.npy", "damaged"),
+    "npz unpacks to very much": ("fit bomb.npz", "at most 67,108,864"),
+    "gzip unpacks to very much": ("fit bomb.csv.gz", "gunzip"),
+    "name without end": ("fit long.csv", "cannot be split"),
+    "cell without end": ("fit long.arff", "declared as numeric"),
+    "option without end": (["fit", "data.csv", "--columns", "x" * 9999], "no column 'xxx"),
+    "command without end": (["x" * 9999], "xxx"),
+    "escapes in a name": ("fit escape.csv", r"\x1b[31mred"),
     "gzip cut off": ("fit damaged.csv.gz", "cannot be unpacked"),
     "sparse arff": ("fit sparse.arff", "sparse ARFF"),
     "a vector": ("fit vector.npy", "2-D"),
@@ -260,6 +283,8 @@ def test_one_line_and_no_file_touched(
     assert err.startswith("icvi-artmap: "), err
     assert err.count("\n") == 1, err
     assert expected in err, err
+    assert len(err) <= 301, err
+    assert err[:-1].isprintable(), err
     assert contents(folder) == before
 
 

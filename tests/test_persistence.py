@@ -413,7 +413,7 @@ def refused(content: bytes, folder: Path) -> str:
     with pytest.raises(ModelFileError) as error:
         load(path)
     assert "altered.icvi" in str(error.value)
-    assert len(str(error.value)) < 600
+    assert len(str(error.value)) <= 300
     return str(error.value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import decimal
 import gzip
@@ -10,18 +11,22 @@ import os
 import signal
 import subprocess
 import sys
+import time
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import icvi_artmap
 from icvi_artmap.tables import Table, column_names, read_table, text, write_table
 from icvi_artmap.tables.formats import FORMATS, Format, suffixes_of, written_formats
-from icvi_artmap.tables.source import find_source
+from icvi_artmap.tables.lines import open_lines
+from icvi_artmap.tables.source import TooLargeError, find_source
 
 ARFF = "@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n"
 
@@ -79,6 +84,11 @@ def has_note(table: Table, part: str) -> bool:
         pytest.param("n,t;u,x\n1,a;b,2\n", ".csv", "n x", [[1, 2]], id="semicolon in text"),
         pytest.param("yes,1\nno,2\n", ".csv", "x1 x2", [[1, 1], [0, 2]], id="truth, no header"),
         pytest.param("yes,y\nno,z\nyes,y\n", ".csv", "x1", [[1], [0], [1]], id="values recur"),
+        pytest.param("a\n1,5\n2,25\n", ".csv", "a", [[1.5], [2.25]], id="one column, comma"),
+        pytest.param("1,5\n2,05\n", ".csv", "x1", [[1.5], [2.05]], id="comma, no two integers"),
+        pytest.param("-0,5\n\n1,5\n", ".txt", "x1", [[-0.5], [1.5]], id="comma, minus zero"),
+        pytest.param("1,5\n2,25\n", ".tsv", "x1", [[1.5], [2.25]], id="comma in tsv"),
+        pytest.param("#" + "n" * 2**18 + "\n1,2\n", ".csv", "x1 x2", [[1, 2]], id="long comment"),
         pytest.param(ARFF + "1,2\n%no\n\n3,4e0\n", ".arff", "a b", [[1, 2], [3, 4]], id="arff"),
         pytest.param(
             "% x\n@RELATION 'r s'\n@Attribute 'a b' REAL\n@attribute \"c'\" integer\n@attribute d"
@@ -352,6 +362,19 @@ def test_missing_values(table, cell, suffix):
     assert has_note(filled, "2 missing values were replaced by the mean of the column")
 
 
+def test_given_values_for_missing_ones(table):
+    content = "a,b,t\n1,,x\n?,5,y\n"
+    found = table(content, columns=["b", "a"], missing=[7, 8.5])
+    assert_array_equal(found.X, [[7, 1], [5, 8.5]])
+    assert has_note(found, "2 missing values were replaced by the values given (columns 'b', 'a')")
+    assert_array_equal(table("a,b\n1,\n", columns=["a", "b"], missing=np.array([3, 4])).X, [[1, 4]])
+    with pytest.raises(ValueError, match=r"missing has 1 number, but 2 columns of .* are used"):
+        table(content, missing=[1.0])
+    for wrong in ([np.nan, 1.0], [[1.0]], ["x"], None):
+        with pytest.raises(ValueError, match="or a number for every column, got"):
+            table(content, missing=wrong)
+
+
 def test_values_missing_in_other_columns_do_not_matter(table):
     found = table("a,b,c\n1,,x\n2,3,\n", columns=["a"], label_column="c")
     assert_array_equal(found.X, [[1], [2]])
@@ -473,6 +496,290 @@ def test_a_line_without_end_is_no_table(table, monkeypatch):
     monkeypatch.setattr("icvi_artmap.tables.lines.LONGEST_LINE", 1000)
     with pytest.raises(ValueError, match=r"Line 2 of .* has more than 1000 characters"):
         table("a,b\n" + "1" * 2000)
+
+
+@pytest.mark.parametrize(
+    ("start", "suffix"),
+    [
+        pytest.param("a,b\n" + "1,2\n" * 500, ".csv", id="numbers"),
+        pytest.param("a,b\n" + "1,x\n" * 500, ".csv", id="with text"),
+        pytest.param(ARFF + "1,2\n" * 497, ".arff", id="ARFF"),
+        pytest.param(ARFF + "1,?\n" * 497, ".arff", id="ARFF with gaps"),
+    ],
+)
+def test_no_line_is_without_end(table, start, suffix, monkeypatch):
+    monkeypatch.setattr("icvi_artmap.tables.lines.LONGEST_LINE", 1000)
+    message = r"Line 50[12] of .* has more than 1000 characters"
+    with pytest.raises(TooLargeError, match=message):
+        table(start + "1," + "2" * 2000 + "\n", suffix)
+    monkeypatch.setattr("icvi_artmap.tables.lines.CHUNK", 10)
+    with pytest.raises(TooLargeError, match=message):
+        table(start + "1," + "2" * 2000 + "\n", suffix)
+
+
+def test_no_row_of_many_lines_is_without_end(table, monkeypatch):
+    monkeypatch.setattr("icvi_artmap.tables.lines.LONGEST_LINE", 1000)
+    assert len(table("a,b\n" + '1,"x\ny"\n' * 500)) == 500
+    with pytest.raises(TooLargeError, match=r"Line .* has more than 1000 characters"):
+        table("a,b\n" + "1,x\n" * 500 + '1,"' + "x\n" * 600 + '"\n')
+
+
+def test_chunks_do_not_matter(table, monkeypatch):
+    content = 'a,b,t\r\n1,2,"x\r\ny"\n\r\n\n3,4,ä\r5,6,"\r"\n\r\r\n7,8,z'
+    whole = table(content, label_column="t")
+    assert whole.labels.tolist() == ["x\r\ny", "ä", "\r", "z"]
+    for chunk in range(1, 12):
+        monkeypatch.setattr("icvi_artmap.tables.lines.CHUNK", chunk)
+        found = table(content, label_column="t")
+        assert_array_equal(found.X, whole.X)
+        assert found.labels.tolist() == whole.labels.tolist()
+        with pytest.raises(ValueError, match=r"Line 12 of .* has 2 values"):
+            table(content + "\n1,2\n")
+
+
+def test_very_many_columns_are_no_table(table, tmp_path, monkeypatch):
+    for module in ("content", "text"):
+        monkeypatch.setattr(f"icvi_artmap.tables.{module}.MOST_COLUMNS", 1000)
+    assert table("1," * 999 + "1\n").X.shape == (1, 1000)
+    with pytest.raises(TooLargeError, match=r"more than 1,000 cells .*interchanged"):
+        table("1," * 1000 + "1\n")
+    with pytest.raises(TooLargeError, match="more than 1,000 cells"):
+        table("a,b\n" + "1,x\n" * 300 + "1," * 1000 + "1\n")
+    with pytest.raises(TooLargeError, match="more than 1,000 cells"):
+        table(ARFF + "1," * 1000 + "1\n", ".arff")
+    np.save(tmp_path / "x.npy", np.zeros((1, 1001)))
+    with pytest.raises(ValueError, match="has 1,001 columns, and a table at most 1,000"):
+        read_table(tmp_path / "x.npy")
+
+
+# Bombs
+
+
+def test_text_that_unpacks_to_very_much(table, monkeypatch):
+    with pytest.raises(TooLargeError, match=r"unpacks to more than 16,777,216,.* gunzip first"):
+        table(gzip.compress(b"\n" * 2**25), ".csv.gz")
+    monkeypatch.setattr("icvi_artmap.tables.source.UNPACKED_BYTES", 2**20)
+    for content in (b"1" * 2**21, b"0\n" * 2**20, b"a,b\n" + b"x,1\n" * 2**19):
+        with pytest.raises(TooLargeError, match="unpacks to more than 1,048,576"):
+            table(gzip.compress(content), ".csv.gz")
+    with pytest.raises(TooLargeError, match="unpacks to more than 1,048,576"):
+        table(gzip.compress(ARFF.encode() + b"1,2\n" * 2**19), ".arff.gz")
+    numbers = "".join(f"{number}\n" for number in np.random.default_rng(0).random(10**5))
+    assert len(table(gzip.compress(numbers.encode()), ".csv.gz")) == 10**5
+
+
+def test_arrays_that_unpack_to_very_much(tmp_path):
+    for name, X in (("x", np.zeros((1000, 9000))), ("y", np.zeros((3000, 5000), np.int8))):
+        np.savez_compressed(tmp_path / f"{name}.npz", X=X)
+    np.savez_compressed(tmp_path / "z.npz", X=np.zeros((2, 2)), more=np.zeros((1000, 9000)))
+    del X
+    tracemalloc.start()
+    for name in ("x", "y", "z"):
+        with pytest.raises(TooLargeError, match=r"would take .* at most 67,108,864 are allowed"):
+            read_table(tmp_path / f"{name}.npz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**22
+    np.savez(tmp_path / "x.npz", X=np.zeros((1000, 9000)))
+    assert read_table(tmp_path / "x.npz").X.shape == (1000, 9000)
+
+
+def test_an_array_is_as_large_as_its_file(tmp_path):
+    header = b"\x93NUMPY\x01\x00\x76\x00{'descr': '%s', 'fortran_order': False, 'shape': (%s), }"
+    for dtype, shape in (
+        (b"<f8", b"1000, 1000000"),
+        (b"<f8", b"-1, -1000"),
+        (b"<U0", b"10, 10000000"),
+    ):
+        content = (header % (dtype, shape)).ljust(127) + b"\n" + bytes(64)
+        (tmp_path / "x.npy").write_bytes(content)
+        with pytest.raises(ValueError, match=r"is damaged, or no .npy file|would take 800,000,000"):
+            read_table(tmp_path / "x.npy")
+
+
+def test_columns_that_unpack_to_very_much(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    columns = {"a": np.zeros(10**7), "b": np.arange(10**7) // 10**6}
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "x.parquet")
+    with pytest.raises(TooLargeError, match="would take 160,000,000; at most 67,108,864"):
+        read_table(tmp_path / "x.parquet")
+    words = {"a": np.arange(20_000) ** 2, "t": ["x" * 10_000] * 20_000}
+    pyarrow.parquet.write_table(pyarrow.table(words), tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet").columns == ("a",)
+    with pytest.raises(TooLargeError, match="would take 800,000,000"):
+        read_table(tmp_path / "t.parquet", label_column="t")
+
+
+def test_one_long_label_among_many(table):
+    content = "a,b\n" + "1,x\n" * 10_000 + "2," + "y" * 10_000 + "\n"
+    assert table(content).columns == ("a",)
+    assert len(table(content, id_column="b").ids[-1]) == 10_000
+    with pytest.raises(TooLargeError, match="would take 400,040,000"):
+        table(content, label_column="b")
+
+
+def test_a_pipe_without_end(monkeypatch):
+    monkeypatch.setattr("icvi_artmap.tables.source.PIPED_BYTES", 2**21)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1,2\n" * 2**20)))
+    with pytest.raises(TooLargeError, match=r"has more than 2,097,152 bytes.* to a file first"):
+        read_table("-")
+
+
+def test_very_many_blank_lines_are_not_read_one_by_one(tmp_path):
+    for end in (b"\n", b"\r\n", b"\r"):
+        (tmp_path / "x.csv").write_bytes(b"a,b\n" + end * 2**21 + b"1,2\n3\n")
+        with open_lines(find_source(tmp_path / "x.csv")) as lines:
+            assert sum(1 for _ in lines) < 2**20
+            assert lines.number == 2**21 + 3
+        with pytest.raises(ValueError, match=r"Line 2097155 of .* has 1 value"):
+            read_table(tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize(
+    "cell", [" " * 100_000 + "'x", "'" + "\\'" * 100_000, '"' * 99_999, " " * 100_000 + ","]
+)
+def test_arff_is_split_in_linear_time(table, cell):
+    began = time.perf_counter()
+    with pytest.raises(ValueError, match=r"Line 5 of .* (cannot be split|has \d+ values)"):
+        table(ARFF + "'1'," + cell + "\n", ".arff")
+    assert time.perf_counter() - began < 5
+
+
+# Damage
+
+
+def mutated(content: bytes, rng: np.random.Generator) -> bytes:
+    """The same with a few bytes changed, cut out or put in."""
+    changed = bytearray(content)
+    for _ in range(rng.integers(1, 4)):
+        at, kind = rng.integers(len(changed)), rng.integers(4)
+        if kind == 0:
+            changed[at] ^= 1 << rng.integers(8)
+        elif kind == 1:
+            changed[at] = rng.integers(256)
+        elif kind == 2:
+            del changed[at : at + rng.integers(1, 30)]
+        else:
+            changed[at:at] = rng.bytes(rng.integers(1, 9))
+        if not changed:
+            return b""
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".npy", ".parquet", ".csv", ".csv.gz", ".arff"])
+def test_damaged_files_are_read_or_refused_in_a_sentence(tmp_path, suffix):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(14)
+    columns = {"a": rng.normal(size=20), "b": np.arange(20) % 3, "c": np.ones(20, bool)}
+    if suffix != ".npy":
+        columns["t"] = [f"name {i}" for i in range(20)]
+    path = tmp_path / f"x{suffix}"
+    write_table(path, columns)
+    content, refusals = path.read_bytes(), []
+    for _ in range(200):
+        path.write_bytes(mutated(content, rng))
+        try:
+            read_table(path, missing="mean")
+        except ValueError as error:
+            refusals.append(str(error))
+    assert len(refusals) > 20
+    assert max(map(len, refusals)) <= 300
+    assert all(text.isprintable() for text in refusals)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), 'x': '''}",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': ((1, 1}",
+        b"{'descr': [('a', 5)], 'fortran_order': False, 'shape': (1, 1)}",
+        b"{'descr': ('<f8', -1), 'fortran_order': False, 'shape': (1, 1)}",
+        b"[1, 2]",
+        b"((((((((((" * 200,
+    ],
+)
+def test_headers_that_are_none(tmp_path, header):
+    text = header.ljust(118) + b"\n"
+    content = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(8)
+    (tmp_path / "x.npy").write_bytes(content)
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("X.npy", content)
+    for suffix in (".npy", ".npz"):
+        with pytest.raises(ValueError, match=f"is damaged, or no {suffix} file"):
+            read_table(tmp_path / f"x{suffix}")
+
+
+def test_archives_that_numpy_does_not_write(tmp_path):
+    array = io.BytesIO()
+    np.save(array, np.eye(3))
+    for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        with zipfile.ZipFile(tmp_path / "x.npz", "w", method) as archive:
+            archive.writestr("X.npy", array.getvalue())
+        with pytest.raises(ValueError, match=r"is damaged, or no .npz file"):
+            read_table(tmp_path / "x.npz")
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("X", b"no array")
+    with pytest.raises(ValueError, match="It holds: nothing"):
+        read_table(tmp_path / "x.npz")
+
+
+LONG = "n" * 100_000
+OPEN = ARFF.removesuffix("@data\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "suffix", "options"),
+    [
+        (f"{LONG},b\nx,y\n", ".csv", {}),
+        (f"{LONG},{LONG}\n1,2\n", ".csv", {}),
+        (f"{LONG},b\n1,2\n", ".csv", {"columns": ["c"]}),
+        (",".join(LONG[:1000] + str(i) for i in range(9)) + "\n" + "1," * 8 + "1\n", ".csv",
+         {"columns": ["c"]}),
+        ("a,b\n1,2\n", ".csv", {"columns": [LONG]}),
+        ("a,b\n1,2\n", ".csv", {"label_column": LONG}),
+        ("a,b\n1,2\n", ".csv", {"missing": LONG}),
+        ("a,b\n1,2\n", ".csv", {"delimiter": LONG}),
+        (f"{LONG},b\n1,\n,2\n", ".csv", {}),
+        (f"{LONG},b\n1,inf\n,2\n", ".csv", {}),
+        ("a\n" + "1\n" * 20 + LONG + "\n", ".csv", {}),
+        (f"a,b\n1,{LONG}\n", ".csv", {"columns": ["b"]}),
+        (LONG, ".arff", {}),
+        (OPEN + f"@attribute {LONG} {LONG}\n", ".arff", {}),
+        (ARFF + f"1,{LONG}\n", ".arff", {}),
+        (ARFF + f"1,'{LONG}\n", ".arff", {}),
+        ("\x1b[31ma,b\nx,y\n", ".csv", {}),
+    ],
+)  # fmt: skip
+def test_messages_are_short_and_show_no_escapes(table, content, suffix, options):
+    with pytest.raises(ValueError) as error:
+        table(content, suffix, **options)
+    assert len(str(error.value)) <= 300
+    assert str(error.value).isprintable()
+
+
+def test_notes_are_short(table):
+    names = [f"{i}{LONG[:1000]}" for i in range(9)]
+    found = table(",".join(names) + ",z\n" + "x," * 9 + "1\n")
+    assert has_note(found, "Text, left out: columns '0nnn")
+    assert all(len(note) <= 300 for note in found.notes)
+
+
+def test_a_long_path_is_shown_in_part(tmp_path):
+    path = tmp_path / ("d" * 200) / ("e" * 200) / "none.csv"
+    with pytest.raises(FileNotFoundError, match=r"/none.csv") as error:
+        read_table(path)
+    assert len(str(error.value)) <= 300
+
+
+def test_two_integers_or_one_decimal_is_told(table):
+    found = table("1,5\n2,25\n3,5\n")
+    assert found.columns == ("x1", "x2")
+    assert has_note(found, 'If that is a decimal mark, pass delimiter=";"')
+    assert_array_equal(table("1,5\n2,25\n3,5\n", delimiter=";").X, [[1.5], [2.25], [3.5]])
+    assert not has_note(table("1,5\n2,-25\n"), "decimal")
+    assert not has_note(table("a,b\n1,5\n"), "decimal")
 
 
 def test_rows_are_counted_over_blocks(table, monkeypatch):
@@ -608,6 +915,9 @@ def test_round_trip(tmp_path, suffix):
     ),
     st.sampled_from([".csv", ".tsv", ".arff"]),
 )
+@example([(1.0, "a\rb")], ".csv")
+@example([(1.0, "\r"), (2.0, "=1+1"), (3.0, "'=1+1"), (4.0, "''@x"), (5.0, "'x")], ".csv")
+@example([(1.0, "-"), (2.0, "'-"), (3.0, "\t-x"), (4.0, "-x, y"), (5.0, "\r=")], ".tsv")
 def test_any_text_and_float_comes_back(tmp_path_factory, rows, suffix):
     path = tmp_path_factory.getbasetemp() / f"any{suffix}"
     # A text that is no number, so that the column stays text.
@@ -616,6 +926,53 @@ def test_any_text_and_float_comes_back(tmp_path_factory, rows, suffix):
     found = read_table(path, columns=["value"], label_column="text")
     assert found.X[:, 0].tobytes() == np.array([row[0] for row in rows]).tobytes()
     assert found.labels.tolist() == [row[1] for row in rows]
+
+
+FORMULAS = ["=cmd|'/c x'!A1", "+49 30", "-x", "@sum(a)", "\tx", "\r=1", "'=x", "-5", "+1e3", "-1,5"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz"])
+def test_formulas_are_made_harmless_and_come_back(tmp_path, suffix):
+    path = tmp_path / f"x{suffix}"
+    write_table(path, {"=n": np.arange(10.0) - 5, "+t": FORMULAS})
+    opened = gzip.open if suffix.endswith(".gz") else open
+    with opened(path, "rt", encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t" if suffix == ".tsv" else ","))
+    assert rows[0] == ["'=n", "'+t"]
+    written = [row[1] for row in rows[1:]]
+    assert written == [f"'{text}" for text in FORMULAS[:7]] + FORMULAS[7:]
+    assert [float(row[0]) for row in rows[1:]] == list(range(-5, 5))
+    found = read_table(path, columns=["=n"], label_column="+t")
+    assert found.labels.tolist() == FORMULAS
+    assert read_table(path, columns=["=n"], id_column="+t").ids == FORMULAS
+    assert column_names(path) == ["=n", "+t"]
+
+
+def test_formulas_as_they_are(tmp_path):
+    write_table(tmp_path / "x.csv", {"=n": [1, 2], "t": ["=1", "@x"]}, escape_formulas=False)
+    assert (tmp_path / "x.csv").read_text() == "=n,t\n1,=1\n2,@x\n"
+    assert read_table(tmp_path / "x.csv", label_column="t").labels.tolist() == ["=1", "@x"]
+    write_table(tmp_path / "x.npz", {"=n": [1, 2], "t": ["=1", "@x"]})
+    with np.load(tmp_path / "x.npz") as arrays:
+        assert arrays["t"].tolist() == ["=1", "@x"]
+
+
+def test_names_come_back(tmp_path):
+    names = ["#a", "b\rc", "%d", "e\nf"]
+    for suffix in (".csv", ".tsv"):
+        write_table(tmp_path / f"x{suffix}", {name: [1.5, 2.5] for name in names})
+        assert column_names(tmp_path / f"x{suffix}") == names
+
+
+def test_a_screen_is_not_commanded(monkeypatch):
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for stream, cell in ((Screen(), "a\\x1b[2J"), (io.StringIO(), "a\x1b[2J")):
+        monkeypatch.setattr(sys, "stdout", stream)
+        write_table("-", {"t": ["a\x1b[2J"], "n": [1]})
+        assert stream.getvalue() == f"t,n\n{cell},1\n"
 
 
 def test_npy_has_numbers_only(tmp_path):

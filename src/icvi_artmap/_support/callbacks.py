@@ -25,7 +25,7 @@ class Watch:
     """Whom a fit tells which task it begins and ends; tasks are nested. Here: nobody."""
 
     def begin(self, task: str, n_subtasks: int | None = 0) -> None:
-        """``n_subtasks``: at most so many tasks are in it; None: not known."""
+        """A task begins. ``n_subtasks``: the most tasks that are in it; None: not known."""
 
     def end(self, subject: Any = None) -> bool:
         """The last task begun is done. Returns whether those that follow it should be left out.

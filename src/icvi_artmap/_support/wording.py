@@ -18,7 +18,7 @@ UNKNOWN = "–"
 ARROWS = "↑: greater is better, ↓: smaller is better."
 #: Characters of a message to a user at most, and of a name, a list of names and a path in it.
 LONGEST_MESSAGE = 300
-LONGEST_NAME, LONGEST_LIST, LONGEST_PATH = 40, 120, 80
+LONGEST_NAME, LONGEST_LIST, LONGEST_PATH = 40, 120, 60
 
 #: What moves the cursor, colours or turns around what follows: no end of line and no tab.
 _UNSEEN = re.compile(
@@ -162,12 +162,13 @@ def escaped(text: str, escape: Callable[[str], str]) -> str:
 
 
 def message(before: str, detail: object = "", after: str = "") -> str:
-    """A message of at most 300 characters in one line; the detail is as long as there is room."""
+    """A message of at most 300 characters in one line; the detail is cut off if it is too long."""
     before, after = visible(before), visible(after)
+    text = " ".join(visible(str(detail)).split())
     room = max(1, LONGEST_MESSAGE - len(before) - len(after))
-    return _without_middle(
-        f"{before}{shortened(visible(str(detail)), room)}{after}", LONGEST_MESSAGE
-    )
+    if len(text) > room:
+        text = f"{text[: room - 1]}…"
+    return f"{before}{text}{after}"[:LONGEST_MESSAGE]
 
 
 def _without_middle(text: str, most: int) -> str:

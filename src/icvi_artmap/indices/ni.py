@@ -57,7 +57,7 @@ LOG_HUGE = 700.0
 #: The criterion for k: weight of the parameters of a Gaussian, and the part of a sample of mean
 #: variance that is added to every cluster. Chosen on generated sets (docs/beyond.md).
 WEIGHT, SEEN = 0.75, 0.1
-#: A choice of k is relied on if the criterion of the runner-up is so much greater.
+#: A choice of k is relied on if the criterion of the runner-up is greater by this.
 CLEAR = 20.0
 #: Log-determinant of a factor that has to be renewed.
 STALE = math.inf

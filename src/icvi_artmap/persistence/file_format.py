@@ -79,7 +79,7 @@ class ContentError(Exception):
 
 
 def write(path: str | os.PathLike[str], header: Header, arrays: Arrays) -> None:
-    """Write a file that is there whole or not at all; the same content gives the same bytes.
+    """Write a file, whole or not at all; the same content gives the same bytes.
 
     ``header`` is what JSON can hold; it gets a description of the arrays.
     """

@@ -84,7 +84,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     ----------
     model : fitted ICVIARTMAP, FuzzyART, DualVigilanceFuzzyART or FuzzyARTMAP
     path : path of the file, by convention with the suffix ``.icvi``
-        A file that is there is replaced, in one step, when the new one is complete.
+        An existing file is replaced, in one step, when the new one is complete.
 
     Notes
     -----

@@ -17,7 +17,7 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import counted, quoted
+from icvi_artmap._support.wording import counted, quoted, shown
 from icvi_artmap.tables.content import (
     MISSING,
     MOST_COLUMNS,
@@ -210,7 +210,7 @@ def check_delimiter(delimiter: str | None) -> str | None:
     if len(mark) != 1 or mark in "\"'\r\n" or mark.isalnum():
         raise ValueError(
             "delimiter must be one character (not a letter, digit or quote), a blank for any white "
-            f"space, or None to find it out; got {delimiter!r}."
+            f"space, or None to find it out; got {shown(delimiter)}."
         )
     return mark
 
@@ -415,7 +415,7 @@ def _numbers_only(source: Source, form: Form) -> NDArray[np.float64] | None:
     """The values of a table that holds only numbers; None if it holds anything else."""
     with open_lines(source) as file:
         file.skip(form.comments + form.header)
-        lines = (line for line in file if line.strip("\r\n"))
+        lines = (line for line in file if line[0] not in "\r\n")
         if form.decimal != ".":
             # Here a point is not a decimal mark. The careful reader treats such cells.
             lines = (line.replace(".", "?").replace(form.decimal, ".") for line in lines)

@@ -291,7 +291,7 @@ class PathRows:
 
 
 def _chunks(n: int, work: int) -> list[tuple[int, int]]:
-    """Parts of ``n`` steps of so much work each, that a kernel may do at a time."""
+    """Divide ``n`` steps of this much work each into parts that a kernel does at a time."""
     size = max(1, WORK // work)
     return [(a, min(a + size, n)) for a in range(0, n, size)]
 

@@ -24,7 +24,7 @@ from icvi_artmap.samples.scaling import Data
 from icvi_artmap.training import refinement
 from icvi_artmap.training.refinement import Labels, Outlook, Partition
 
-#: The path ends when the criterion has not improved for so many k, or for this part of the best k.
+#: The path ends when the criterion has not improved for this many k, or this part of the best k.
 PATIENCE, PATIENCE_PART = 5, 0.3
 #: Without an upper end no more clusters are tried: the work of a path grows with the cube of its
 #: length. A range looks further.

@@ -39,7 +39,7 @@ MOST_SWEEPS = 50
 TRIES, SOURCES = 10, 2
 #: Steps taken at most.
 MOST_STEPS = 1_000
-#: How much better the index must become, relative to its size or to 1.
+#: A step must make the index better by this, relative to its size or to 1.
 GAIN = 1e-9
 #: What is known of a cluster is found out anew at once when this part of it has changed.
 STALE = 0.1
@@ -47,9 +47,10 @@ STALE = 0.1
 ASKED = 200
 #: Products of the data with their scatter matrix that find the principal axis well enough.
 POWER_STEPS = 8
-#: More samples than this, and than so many per cluster and feature, are represented by a part.
+#: Where there are more samples than this, and more per cluster and feature, a part of them is
+#: refined.
 MANY, MANY_PER_FEATURE = 20_000, 5
-#: Members that every cluster has among them, if it has so many.
+#: That part has at least this many samples of every cluster, or all of them.
 FEWEST = 50
 
 Labels = NDArray[np.int64]

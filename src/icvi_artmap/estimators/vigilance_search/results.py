@@ -111,7 +111,7 @@ class SearchResults:
         index : str, optional
             By default the first index of the search. Values of different indices do not compare.
         n_clusters : int, optional
-            Only runs that asked for so many clusters; by default all.
+            Only runs that asked for this number of clusters; by default all.
 
         Returns
         -------

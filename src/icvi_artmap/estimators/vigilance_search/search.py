@@ -697,7 +697,7 @@ class _Progress:
             )
 
     def text(self, seconds: float) -> str:
-        """The line, after so many seconds."""
+        """The line to show after this time."""
         full = self.WIDTH * self.done // self.total
         bar = "#" * full + "." * (self.WIDTH - full)
         parts = [f"[{bar}] {self.done}/{self.total}"]
