@@ -710,6 +710,32 @@ def test_contents_with_right_checksums(name: str, edit: Edit, message: str, tmp_
     assert message in refused(packed(members_of(header, arrays)), tmp_path)
 
 
+def nested(depth: int) -> Any:
+    """Lists in lists, each with as many as a short form shows."""
+    return ["x" * 1000] * 6 if depth == 0 else [nested(depth - 1)] * 6
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda header, arrays: header["parameters"].update(init=nested(4)),
+        lambda header, arrays: header["parameters"].update(index=nested(4)),
+        lambda header, arrays: header["parameters"].update({"x" * 9999: 1}),
+        lambda header, arrays: header["parameters"].update(n_clusters="x" * 9999),
+        lambda header, arrays: header["fitted"].update(n_iter=nested(4)),
+        lambda header, arrays: header.update({"class": {"x" * 9999: nested(3)}}),
+        lambda header, arrays: header.update(feature_names=nested(4)),
+        lambda header, arrays: arrays.update({"x" * 9999: np.zeros(2)}),
+    ],
+)
+def test_long_values_are_shown_in_part(edit: Edit, tmp_path: Path) -> None:
+    header, arrays = unpacked(content_of("NI", tmp_path))
+    edit(header, arrays)
+    folder = tmp_path / ("d" * 200)
+    folder.mkdir()
+    assert refused(packed(members_of(header, arrays)), folder).isprintable()
+
+
 # --- fuzz ----------------------------------------------------------------------------------------
 
 BASES = ("NI", "CH", "chosen", "FuzzyART", "DualVigilanceFuzzyART", "FuzzyARTMAP")
@@ -877,7 +903,7 @@ def test_fuzz(tmp_path: Path) -> None:
     parts = {name: unpacked(content) for name, content in contents.items()}
     for name in BASES:
         use(fitted(name))  # compiles, so that the limit of memory is not the compiler's
-    path, loaded = tmp_path / "altered.icvi", 0
+    path, loaded, longest = tmp_path / "altered.icvi", 0, 0
     with limited_memory(), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for number in range(MUTATIONS):
@@ -887,7 +913,8 @@ def test_fuzz(tmp_path: Path) -> None:
             path.write_bytes(content)
             try:
                 model = load(path)
-            except ModelFileError:
+            except ModelFileError as error:
+                longest = max(longest, len(str(error)))
                 continue
             except Exception as error:
                 raise AssertionError(f"mutation {number} of {name}") from error
@@ -898,3 +925,4 @@ def test_fuzz(tmp_path: Path) -> None:
                 raise AssertionError(f"mutation {number} of {name}, in use") from error
     print(f"{MUTATIONS} mutations: {loaded} loaded, {MUTATIONS - loaded} refused")
     assert MUTATIONS * 0.03 < loaded < MUTATIONS * 0.5  # both ways were gone
+    assert longest <= 300
