@@ -420,6 +420,28 @@ def test_a_gap_is_filled_from_the_training_data(fitted: Path, parsed: Any, tmp_p
     ]
 
 
+def test_a_gap_is_filled_without_names_of_columns(
+    parsed: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    X, _ = blobs()
+    model = ICVIARTMAP(3, random_state=0).fit(X)
+    save(model, tmp_path / "model.icvi")
+    predict = (
+        "predict",
+        str(tmp_path / "model.icvi"),
+        str(tmp_path / "x.npy"),
+        "--missing",
+        "mean",
+    )
+    np.save(tmp_path / "x.npy", [[9.5, np.nan]])
+    expected = model.predict([[9.5, X[:, 1].mean()]]).tolist()
+    assert parsed(*predict)["labels"] == expected
+    np.save(tmp_path / "x.npy", [[9.5, np.nan, 1.0]])
+    capfd.readouterr()
+    assert run(list(predict)) == 2
+    assert "was fitted on 2 of them, but 'x.npy' has more or fewer" in capfd.readouterr().err
+
+
 def test_training_data_with_gaps_are_known_again(parsed: Any, tmp_path: Path) -> None:
     rows = [(f"{a}", f"{b}") for a, b in blobs()[0]]
     rows[3] = (rows[3][0], "")

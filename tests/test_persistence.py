@@ -659,3 +659,29 @@ def test_contents_with_right_checksums(name: str, edit: Edit, message: str, tmp_
     header, arrays = unpacked(content_of(name, tmp_path))
     edit(header, arrays)
     assert message in refused(packed(members_of(header, arrays)), tmp_path)
+
+
+def nested(depth: int) -> Any:
+    """Lists in lists, each with as many as a short form shows."""
+    return ["x" * 1000] * 6 if depth == 0 else [nested(depth - 1)] * 6
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda header, arrays: header["parameters"].update(init=nested(4)),
+        lambda header, arrays: header["parameters"].update(index=nested(4)),
+        lambda header, arrays: header["parameters"].update({"x" * 9999: 1}),
+        lambda header, arrays: header["parameters"].update(n_clusters="x" * 9999),
+        lambda header, arrays: header["fitted"].update(n_iter=nested(4)),
+        lambda header, arrays: header.update({"class": {"x" * 9999: nested(3)}}),
+        lambda header, arrays: header.update(feature_names=nested(4)),
+        lambda header, arrays: arrays.update({"x" * 9999: np.zeros(2)}),
+    ],
+)
+def test_long_values_are_shown_in_part(edit: Edit, tmp_path: Path) -> None:
+    header, arrays = unpacked(content_of("NI", tmp_path))
+    edit(header, arrays)
+    folder = tmp_path / ("d" * 200)
+    folder.mkdir()
+    assert refused(packed(members_of(header, arrays)), folder).isprintable()

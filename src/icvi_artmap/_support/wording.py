@@ -140,7 +140,7 @@ def shown(value: Any, most: int = LONGEST_NAME) -> str:
     """A value from a file or a user in quotes as `repr` puts them, short enough for a message.
 
     >>> shown("a\\x1b[1m"), shown("abcdefghij" * 9, 20)
-    ("'a\\\\x1b[1m'", "'abcdefghi…bcdefghij'")
+    ("'a\\\\x1b[1m'", "'abcdefghi…cdefghij'")
     """
     if isinstance(value, str) and len(value) > 2 * most:
         value = value[:most] + value[-most:]  # what lies between is not seen anyway

@@ -101,6 +101,14 @@ MissingOption = Annotated[
         help="Rows with missing values: an error, left out, or filled with the column's mean."
     ),
 ]
+NewMissingOption = Annotated[
+    Missing,
+    typer.Option(
+        "--missing",
+        help="Rows with missing values: an error, left out, or filled with the column's mean in "
+        "the training data.",
+    ),
+]
 SeedOption = Annotated[
     int, typer.Option(min=0, max=SEEDS, metavar="N", help="The same seed gives the same result.")
 ]

@@ -12,8 +12,8 @@ from icvi_artmap.cli.common import (
     IdColumnOption,
     JsonOption,
     Missing,
-    MissingOption,
     ModelArgument,
+    NewMissingOption,
     QuietOption,
     check_model_file,
     check_targets,
@@ -52,7 +52,7 @@ def explain(
     data: DataArgument,
     row: RowOption,
     id_column: IdColumnOption = None,
-    missing: MissingOption = Missing.refuse,
+    missing: NewMissingOption = Missing.refuse,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from icvi_artmap.cli.common import Missing, name_of
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.tables import Table, read_table
-from icvi_artmap.tables.reading import CONSTANT, GIVEN_VALUES, MissingValuesError
+from icvi_artmap.tables.reading import CONSTANT, GIVEN_VALUES, MissingValuesError, WidthError
 
 
 def load_model(path: str) -> tuple[Any, list[str] | None]:
@@ -46,11 +46,10 @@ def read_for(
             f"{name_of(data)!r} has missing values, and a {type(model).__name__} keeps no means of "
             "its training data to put in. Fill them in the table, or try --missing drop."
         ) from error
+    except WidthError as error:
+        raise _other_width(model, data) from error
     if table.X.shape[1] != model.n_features_in_:
-        raise ValueError(
-            f"The model knows no names of columns and was fitted on {model.n_features_in_} of "
-            f"them, but {name_of(data)!r} has {table.X.shape[1]} columns of numbers."
-        )
+        raise _other_width(model, data, table.X.shape[1])
     # That a column is constant in new rows says nothing.
     notes = tuple(
         note.replace(GIVEN_VALUES, "the mean of the training data")
@@ -58,6 +57,14 @@ def read_for(
         if not note.startswith(CONSTANT)
     )
     return replace(table, notes=notes)
+
+
+def _other_width(model: Any, data: str, n_columns: int | None = None) -> ValueError:
+    other = "more or fewer" if n_columns is None else n_columns
+    return ValueError(
+        f"The model knows no names of columns and was fitted on {model.n_features_in_} of them, "
+        f"but {name_of(data)!r} has {other} columns of numbers."
+    )
 
 
 def _means(model: Any) -> Any:

@@ -68,14 +68,8 @@ def _refusals(source: Source) -> Iterator[None]:
 def _check_size(metadata: Any, source: Source) -> None:
     """Refuse what would take more memory than the file can account for."""
     source.check_array(8 * metadata.num_rows * metadata.num_columns)
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    source.check_array(
-        sum(
-            group.column(j).total_uncompressed_size
-            for group in groups
-            for j in range(group.num_columns)
-        )
-    )
+    groups = range(metadata.num_row_groups)
+    source.check_array(sum(metadata.row_group(i).total_byte_size for i in groups))
 
 
 def write_parquet(file: IO[bytes], arrays: dict[str, NDArray[Any]]) -> None:

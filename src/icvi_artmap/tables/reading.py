@@ -36,6 +36,10 @@ class MissingValuesError(ValueError):
     """A table with missing values, which were to be refused."""
 
 
+class WidthError(ValueError):
+    """A table with more or fewer columns than there are values to put in."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Samples read from a file.
@@ -298,12 +302,13 @@ def _table(content: Content, source: Source, missing: str | NDArray[np.float64])
     choice, names, notes = content.choice, content.names, list(content.notes)
     if not len(content.values):
         raise ValueError(f"{source.name} has no rows.")
+    given = not isinstance(missing, str)
     if choice.features is None:
-        features = _usable(content, source, notes)
+        features = _usable(content, source, notes, keep_empty=given and not content.tabular)
     else:
         features = choice.features
         for j in features:
-            _check_asked_for(content, j, source, isinstance(missing, str))
+            _check_asked_for(content, j, source, keep_empty=given)
     X = content.values if features == list(range(len(names))) else content.values[:, features]
     used = [names[j] for j in features]
 
@@ -311,7 +316,7 @@ def _table(content: Content, source: Source, missing: str | NDArray[np.float64])
     rows = np.arange(len(X))
     absent = np.isnan(X)
     if not isinstance(missing, str) and missing.shape != (X.shape[1],):
-        raise ValueError(
+        raise WidthError(
             f"missing has {counted(len(missing), 'number')}, but {counted(X.shape[1], 'column')} "
             f"of {source.name} are used."
         )
@@ -340,8 +345,8 @@ def _table(content: Content, source: Source, missing: str | NDArray[np.float64])
     )
 
 
-def _usable(content: Content, source: Source, notes: list[str]) -> list[int]:
-    """The columns that hold data, as far as one can tell."""
+def _usable(content: Content, source: Source, notes: list[str], keep_empty: bool) -> list[int]:
+    """The columns that hold data, as far as one can tell; those without any value if asked for."""
     features, identifiers = [], []
     left_out: dict[Kind, list[str]] = {Kind.TEXT: [], Kind.DATE: [], Kind.MISSING: []}
     booleans = []
@@ -349,7 +354,7 @@ def _usable(content: Content, source: Source, notes: list[str]) -> list[int]:
         if j in content.choice.as_given:
             continue
         kind = _kind(content, j)
-        if kind in left_out:
+        if kind in left_out and not (kind == Kind.MISSING and keep_empty):
             _refuse_mostly_numbers(content, j, source)
             left_out[kind].append(name)
         elif content.tabular and _is_identifier(name, content.values[:, j]):
@@ -416,10 +421,10 @@ def _refuse_mostly_numbers(content: Content, j: int, source: Source) -> None:
         )
 
 
-def _check_asked_for(content: Content, j: int, source: Source, with_values: bool) -> None:
-    """Refuse a column without numbers; without any value only if it must have some."""
+def _check_asked_for(content: Content, j: int, source: Source, keep_empty: bool) -> None:
+    """Refuse a column that holds something else than numbers, or nothing at all."""
     kind, name = _kind(content, j), content.names[j]
-    if kind in (Kind.NUMBER, Kind.BOOLEAN) or (kind == Kind.MISSING and not with_values):
+    if kind in (Kind.NUMBER, Kind.BOOLEAN) or (kind == Kind.MISSING and keep_empty):
         return
     what = {
         Kind.MISSING: "has no values",
