@@ -611,6 +611,16 @@ def test_columns_that_unpack_to_very_much(tmp_path):
         read_table(tmp_path / "t.parquet", label_column="t")
 
 
+def test_nested_columns_are_no_labels(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    columns = {"a": [1.5, 2.5], "a.b": [[1], [2]]}
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "x.parquet")
+    assert has_note(read_table(tmp_path / "x.parquet"), "Text, left out: column 'a.b'")
+    with pytest.raises(ValueError, match=r"Column 'a.b' of .* is nested"):
+        read_table(tmp_path / "x.parquet", label_column="a.b")
+
+
 def test_one_long_label_among_many(table):
     content = "a,b\n" + "1,x\n" * 10_000 + "2," + "y" * 10_000 + "\n"
     assert table(content).columns == ("a",)

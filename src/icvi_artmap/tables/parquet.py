@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import message
+from icvi_artmap._support.wording import message, shown
 from icvi_artmap.tables.content import Content, Kind, Request
 from icvi_artmap.tables.source import Source, TooLargeError, text_array
 
@@ -23,21 +23,24 @@ def read_parquet(source: Source, request: Request) -> Content:
     with _refusals(source), source.open() as file:
         parquet = pyarrow.parquet.ParquetFile(file)
         _check_size(parquet.metadata, source)
-        schema = parquet.schema_arrow
-        flat = [j for j, field in enumerate(schema) if not pyarrow.types.is_nested(field.type)]
+        types = [field.type for field in parquet.schema_arrow]
+    flat = [j for j, type in enumerate(types) if not pyarrow.types.is_nested(type)]
+    for j in choice.as_given.difference(flat):
+        raise ValueError(
+            f"Column {shown(names[j])} of {source.name} is nested ({shown(str(types[j]))}); "
+            "numbers or text are wanted."
+        )
     # Text is read as words and their places, so that one long word takes memory once.
-    words = [schema[j].name for j in flat if _kind(pyarrow.types, schema[j].type) == Kind.TEXT]
+    words = [names[j] for j in flat if _is_text(pyarrow.types, types[j])]
     with _refusals(source), source.open() as file:
         parquet = pyarrow.parquet.ParquetFile(file, read_dictionary=words)
-        table = parquet.read(columns=[names[j] for j in flat])
+        table = parquet.read([names[j] for j in flat] if len(flat) < len(names) else None)
         values = np.full((table.num_rows, len(names)), np.nan)
         kinds = [Kind.TEXT] * len(names)
-        for j, column in zip(flat, table.columns, strict=True):
-            kinds[j] = (
-                _kind(pyarrow.types, column.type)
-                if column.null_count < len(column)
-                else Kind.MISSING
-            )
+        for j in flat:
+            column = table.column(names[j])
+            present = column.null_count < len(column)
+            kinds[j] = _kind(pyarrow.types, column.type) if present else Kind.MISSING
             if kinds[j] in (Kind.NUMBER, Kind.BOOLEAN):
                 values[:, j] = _numbers(pyarrow, column)
         as_given = {j: _as_given(table.column(names[j]), source) for j in choice.as_given}
@@ -80,6 +83,11 @@ def write_parquet(file: IO[bytes], arrays: dict[str, NDArray[Any]]) -> None:
     pyarrow.parquet.write_table(pyarrow.table(arrays), file)
 
 
+def _is_text(types: Any, given: Any) -> bool:
+    tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    return any(test(given) for test in tests)
+
+
 def _kind(types: Any, given: Any) -> Kind:
     if types.is_boolean(given):
         return Kind.BOOLEAN
@@ -107,6 +115,6 @@ def _as_given(column: Any, source: Source) -> NDArray[Any]:
             values += part.to_pylist()
     if any(value is None for value in values):
         values = ["" if value is None else str(value) for value in values]
-    if all(isinstance(value, str) for value in values):
+    if all(isinstance(value, (str, bytes)) for value in values):
         return text_array(values, source)
     return np.asarray(values)

@@ -338,7 +338,7 @@ def _table(content: Content, source: Source, missing: str | NDArray[np.float64])
     ids = None
     if choice.ident is not None:
         cells = content.as_given[choice.ident]
-        ids = [str(cells[row]) for row in rows.tolist()]
+        ids = [str(cells[row]) for row in rows]
     return Table(
         np.ascontiguousarray(X),
         tuple(used),

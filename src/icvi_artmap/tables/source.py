@@ -133,10 +133,10 @@ def find_source(source: str | os.PathLike[str]) -> Source:
     return Source(name, format, path, packed)
 
 
-def text_array(cells: Sequence[str], source: Source) -> NDArray[np.str_]:
+def text_array(cells: Sequence[str | bytes], source: Source) -> NDArray[Any]:
     """The cells as an array, in which each takes as much memory as the longest."""
     source.check_array(4 * len(cells) * max(map(len, cells), default=0))
-    return np.array(cells, dtype=str)
+    return np.array(cells)
 
 
 def _piped(stream: IO[bytes], name: str) -> bytes:
