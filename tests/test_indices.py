@@ -281,6 +281,15 @@ def test_any_sequence_of_changes(name: str) -> None:
     )
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_split_that_leaves_equal_samples(name: str) -> None:
+    """What rounding leaves of their variance is no variance, however small the ridge is."""
+    rng = np.random.default_rng(3)
+    walk = Walk(name, np.array([[0.0], [1.0], [1.0], [1.0], [0.0]]), rng.integers(0, 2, 5))
+    walk.merge(0, 1)
+    walk.check_trial_split(0, np.array([True, True, False, False, True]))
+
+
 @pytest.mark.nojit
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)

@@ -727,6 +727,7 @@ def test_archives_that_numpy_does_not_write(tmp_path):
 
 LONG = "n" * 100_000
 OPEN = ARFF.removesuffix("@data\n")
+WORDS = [f"a name of a column {i}" for i in range(9)]
 
 
 @pytest.mark.parametrize(
@@ -743,6 +744,9 @@ OPEN = ARFF.removesuffix("@data\n")
         ("a,b\n1,2\n", ".csv", {"delimiter": LONG}),
         (f"{LONG},b\n1,\n,2\n", ".csv", {}),
         (f"{LONG},b\n1,inf\n,2\n", ".csv", {}),
+        (",".join(WORDS) + "\n1" + "," * 8 + "\n2" * 9, ".csv", {}),
+        (",".join(WORDS) + "\n" + "," * 8 + "\n" + "2,?" * 4 + ",1\n", ".csv", {"missing": "drop"}),
+        (",".join(WORDS) + "\n" + "inf," * 8 + "1\n", ".csv", {}),
         ("a\n" + "1\n" * 20 + LONG + "\n", ".csv", {}),
         (f"a,b\n1,{LONG}\n", ".csv", {"columns": ["b"]}),
         (LONG, ".arff", {}),

@@ -59,6 +59,8 @@ LOG_HUGE = 700.0
 WEIGHT, SEEN = 0.75, 0.1
 #: A choice of k is relied on if the criterion of the runner-up is greater by this.
 CLEAR = 20.0
+#: A part of a sum of squares that its subtractions may have lost.
+ROUNDING = 2e-15
 #: Log-determinant of a factor that has to be renewed.
 STALE = math.inf
 
@@ -371,7 +373,8 @@ def _load_changed(matrix, scatter, other, sign, weight, u, n, delta, start, stop
         weighted = weight * u[f]
         for g in range(d - f):
             row[g] = (row_s[g] + sign * row_o[g] + weighted * tail[g]) * scale
-        row[0] = max(row[0], 0.0) + delta
+        # What is left of a variance by rounding alone is none: δ may be no larger than it.
+        row[0] = (row[0] if row[0] > ROUNDING * scale * row_s[0] else 0.0) + delta
         cholesky.clear_left(matrix, f)
 
 

@@ -247,8 +247,12 @@ def read_labels(
         label = rest[0]
     if label is None:
         raise ValueError(
-            f"{found.name} has no column {label_columns[0]!r}, nor is there only one column that "
-            f"could hold the labels. It has: {quoted(columns)}."
+            message(
+                f"{found.name} has no column {shown(label_columns[0])}, nor is there only one "
+                "column that could hold the labels. It has: ",
+                quoted(columns),
+                ".",
+            )
         )
     content = found.format.read(found, Request(None, label, names))
     if not len(content.values):
@@ -454,8 +458,11 @@ def _refuse_infinite(X: NDArray[np.float64], names: list[str], source: Source) -
     infinite = np.isinf(X)
     if infinite.any():
         raise ValueError(
-            f"{source.name} has infinite values, or values too large "
-            f"for a float ({_first(infinite, names)}). Correct them or delete these rows."
+            message(
+                f"{source.name} has infinite values, or values too large for a float (",
+                _first(infinite, names),
+                "). Correct them or delete these rows.",
+            )
         )
 
 
@@ -472,16 +479,23 @@ def _without_missing(
     rows = np.arange(len(X))
     if isinstance(missing, str) and missing == "refuse":
         raise MissingValuesError(
-            f"{source.name} has {counted(count, 'missing value')} ({where}). Try "
-            'missing="drop" (--missing drop), which leaves out such rows, or missing="mean" '
-            "(--missing mean), which puts in the mean of the column."
+            message(
+                f"{source.name} has {counted(count, 'missing value')} (",
+                where,
+                '). Try missing="drop" (--missing drop), which leaves out such rows, or '
+                'missing="mean" (--missing mean), which puts in the mean of the column.',
+            )
         )
     incomplete = absent.any(axis=1)
     if isinstance(missing, str) and missing == "drop":
         if incomplete.all():
             raise ValueError(
-                f"In {source.name} every row has a missing value ({where}): nothing is left. Try "
-                'missing="mean" (--missing mean), or name the columns to use in columns.'
+                message(
+                    f"In {source.name} every row has a missing value (",
+                    where,
+                    '): nothing is left. Try missing="mean" (--missing mean), or name the columns '
+                    "to use in columns.",
+                )
             )
         notes.append(
             f"{np.count_nonzero(incomplete)} of {len(X)} rows with missing values were left out "
