@@ -26,12 +26,12 @@ from icvi_artmap.indices.registry import NAMES
 #: How far the index value of a fit may be from that of its labels.
 CLOSE = 1e-7
 #: One case of this many looks for a leak instead.
-LEAK_EVERY = 500
+LEAK_EVERY = 1000
 #: Fits of such a case, and bytes by which memory may have grown after them.
 LEAK_FITS, LEAK = 200, 8 << 20
 #: Part of the cases in which a parameter makes no sense.
 SPOILED = 0.05
-#: Samples at most where every trial is computed from the data, or k is chosen.
+#: Samples at most where every trial is computed from the data, or k is mostly chosen.
 FEW = 40
 
 
@@ -129,8 +129,8 @@ def spoil(rng: np.random.Generator, model: Any) -> None:
 
 
 def random_n_clusters(rng: np.random.Generator, n: int, few: bool) -> Any:
-    """Any number, also more than there are samples; a choice only if there are few samples."""
-    if few and rng.random() < 0.6:
+    """Any number, also more than there are samples; a choice mostly if there are few samples."""
+    if rng.random() < (0.6 if few else 0.04):
         return choice(rng, "auto", range(2, 2 + int(rng.integers(0, 10))))
     if rng.random() < 0.02:
         return choice(rng, 0, -1)

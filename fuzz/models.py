@@ -9,6 +9,7 @@ import json
 import random
 import warnings
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -99,10 +100,11 @@ def fitted_models() -> list[Any]:
 def use(model: Any) -> None:
     """All that a kernel does with a model's numbers."""
     rows: Any = samples(5, model.n_features_in_)
-    if hasattr(model, "feature_names_in_"):
+    names = getattr(model, "feature_names_in_", [])
+    if len(set(names)) == model.n_features_in_:  # scikit-learn takes no frame with equal names
         import pandas as pd
 
-        rows = pd.DataFrame(rows, columns=model.feature_names_in_)
+        rows = pd.DataFrame(rows, columns=names)
     predicted = model.predict(rows)
     if isinstance(model, FuzzyARTMAP):
         demand(set(predicted) <= set(model.classes_), "predict gives no known class")
@@ -199,8 +201,9 @@ def altered_array(rng: random.Random, arrays: Arrays) -> None:
                 warnings.simplefilter("ignore")
                 array.flat[rng.randrange(array.size)] = np.array(value).astype(array.dtype)
     elif kind == 3:
-        with np.errstate(all="ignore"):
-            array = array.astype(rng.choice(DTYPES))
+        dtype = rng.choice(DTYPES)
+        with np.errstate(all="ignore"), suppress(ValueError):  # text that is no number stays text
+            array = array.astype(dtype)
     elif kind == 4:
         axis = rng.randrange(max(1, array.ndim))
         rows = (
