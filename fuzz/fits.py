@@ -31,6 +31,11 @@ LEAK_EVERY = 1000
 LEAK_FITS, LEAK = 200, 8 << 20
 #: Part of the cases in which a parameter makes no sense.
 SPOILED = 0.05
+#: Types that make sense for a parameter after all: many runs take long, and no seed is no promise.
+SENSIBLE: dict[str, type] = {
+    **dict.fromkeys(("n_init", "kmeans_trials", "max_epochs", "verbose"), int),
+    "random_state": type(None),
+}
 #: Samples at most where every trial is computed from the data, or k is mostly chosen.
 FEW = 40
 
@@ -125,7 +130,10 @@ def spoil(rng: np.random.Generator, model: Any) -> None:
     """Give one parameter a value that makes no sense."""
     wrong: tuple[Any, ...] = (None, "", "x" * 500, np.nan, np.inf, -1, 2.5, True, 10**400, 1j)
     wrong += ([], [0.5], {"a": 1}, np.zeros(1000), np.zeros((3, 3)), object(), range(0), b"x")
-    setattr(model, choice(rng, *model.get_params(deep=False)), choice(rng, *wrong))
+    name = choice(rng, *model.get_params(deep=False))
+    setattr(
+        model, name, choice(rng, *(v for v in wrong if not isinstance(v, SENSIBLE.get(name, ()))))
+    )
 
 
 def random_n_clusters(rng: np.random.Generator, n: int, few: bool) -> Any:
