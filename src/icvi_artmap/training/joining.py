@@ -1,0 +1,241 @@
+"""Samples climb the density to its peaks, and peaks are joined where no valley parts them.
+
+The density is known at samples and half-way between neighbours. The *saddle* of two neighbouring
+samples is the least of the density at both and between them, lowered where the step between them is
+longer than steps are around there: a smooth density blurs a narrow gap that single samples show.
+
+Samples whose density rises to the same peak form a *hill*. The prominence of two hills is the
+lower of their peaks less the highest saddle between them, all in logarithms. By chance a valley
+between n samples comes out about 1/√n deep, so what counts is the *evidence*: prominence × √n with
+the n of the smaller hill. Hills are joined in the order of their evidence, until one is left.
+
+J. E. Chacón, "Mixture model modal clustering", Adv. Data Anal. Classif. 13, 2019; F. Chazal,
+L. J. Guibas, S. Y. Oudot, P. Skraba, "Persistence-based clustering in Riemannian manifolds",
+J. ACM 60, 2013.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from icvi_artmap._compile.jit import inline, jit
+
+#: Neighbours of every sample that it may climb to.
+NEIGHBOURS = 12
+#: The distance of this neighbour is the length of the steps around a sample.
+NEAR = 3
+#: A longer step lowers the density as if it fell with this power of the length, or with the number
+#: of features if that is less.
+POWER = 3
+#: Shallower valleys part no hills.
+SHALLOW = 0.1
+#: No distance is less, so that logarithms stay finite.
+LEAST_DISTANCE = 1e-150
+
+Labels = NDArray[np.int64]
+
+
+class Neighbours(NamedTuple):
+    """Pairs of neighbouring samples, each once."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    gap: NDArray[np.float64]  #: by how much the logarithm of the density falls for a long step
+
+
+class Hills(NamedTuple):
+    """Samples around every peak of a density, and what parts them."""
+
+    of_sample: Labels
+    n: NDArray[np.float64]  #: samples of every hill
+    peak: NDArray[np.float64]  #: largest logarithm of the density
+    saddle: NDArray[
+        np.float64
+    ]  #: (hills, hills) highest between two; lower than all if there is none
+
+
+class Tree(NamedTuple):
+    """In what order hills are joined; ``second`` becomes part of ``first``, the lower number."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    prominence: NDArray[np.float64]
+    evidence: NDArray[np.float64]
+
+    @property
+    def n_hills(self) -> int:
+        return len(self.first) + 1
+
+    def cut(self, n_groups: int) -> Labels:
+        """The group of every hill when so many are left, numbered in the order of hills."""
+        group = np.arange(self.n_hills)
+        for a, b in zip(self.first, self.second, strict=True):
+            if n_groups >= self.n_hills:
+                break
+            group[group == b] = a
+            n_groups += 1
+        return np.unique(group, return_inverse=True)[1].astype(np.int64)
+
+    def evidences(self) -> NDArray[np.float64]:
+        """At place j how clearly j + 2 groups are more than j + 1; never rising with j."""
+        return np.maximum.accumulate(np.maximum(self.evidence, 0.0))[::-1]
+
+
+def neighbours(x: NDArray[np.float64]) -> Neighbours:
+    """The nearest samples of every sample."""
+    n, d = x.shape
+    many = min(NEIGHBOURS, n - 1)
+    # Alike on every machine: the tree sorts, and one worker searches.
+    distance, other = cKDTree(x).query(x, k=many + 1, workers=1)
+    distance, other = distance.reshape(n, -1), other.reshape(n, -1)
+    own, other, distance = _without_self(distance, other, many)
+    around = distance[:, min(NEAR, many) - 1]
+    pairs = np.minimum(own, other) * n + np.maximum(own, other)
+    _, once = np.unique(pairs.ravel(), return_index=True)
+    first, second, step = own.ravel()[once], other.ravel()[once], distance.ravel()[once]
+    usual = np.maximum(around[first], around[second])
+    longer = np.maximum(step, LEAST_DISTANCE) / np.maximum(usual, LEAST_DISTANCE)
+    return Neighbours(first, second, min(d, POWER) * np.log(np.maximum(longer, 1.0)))
+
+
+def _without_self(
+    distance: NDArray[np.float64], other: NDArray[np.int64], many: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Of many + 1 nearest samples the ``many`` that are not the sample itself.
+
+    Among equal samples it need not be the first of them, nor even among them.
+    """
+    own = np.broadcast_to(np.arange(len(other))[:, None], other.shape)
+    itself = other == own
+    last = ~itself.any(axis=1)
+    itself[last, -1] = True
+    kept = (len(other), many)
+    return (
+        own[~itself].reshape(kept),
+        other[~itself].reshape(kept),
+        distance[~itself].reshape(kept),
+    )
+
+
+def hills(pairs: Neighbours, density: NDArray[np.float64], between: NDArray[np.float64]) -> Hills:
+    """The hills of a density with these logarithms at samples and half-way of every pair."""
+    low = np.minimum(density[pairs.first], density[pairs.second])
+    saddle = np.minimum(low, between) - pairs.gap
+    order = np.argsort(-saddle, kind="stable")
+    root = climb(density, pairs.first, pairs.second, saddle, order, SHALLOW)
+    of_sample = np.unique(root, return_inverse=True)[1].astype(np.int64)
+    count = int(of_sample.max()) + 1
+    peak = np.full(count, -np.inf)
+    np.maximum.at(peak, of_sample, density)
+    a, b = of_sample[pairs.first], of_sample[pairs.second]
+    apart = a != b
+    highest = np.full((count, count), saddle.min(initial=density.min()))
+    np.maximum.at(highest, (a[apart], b[apart]), saddle[apart])
+    highest = np.maximum(highest, highest.T)
+    return Hills(of_sample, np.bincount(of_sample).astype(np.float64), peak, highest)
+
+
+def join(found: Hills, cluster: Labels | None = None) -> Tree:
+    """The order in which hills are joined. ``cluster``: hills of one cluster before all others."""
+    together = np.zeros(len(found.n), np.int64) if cluster is None else cluster
+    first, second, prominence, evidence = agglomerate(
+        found.n.copy(), found.peak.copy(), found.saddle.copy(), together
+    )
+    return Tree(first, second, prominence, evidence)
+
+
+@inline
+def top_of(parent, s):
+    """The sample that stands for the hill of s."""
+    while parent[s] != s:
+        parent[s] = parent[parent[s]]
+        s = parent[s]
+    return s
+
+
+@jit
+def climb(density, first, second, saddle, order, shallow):
+    """The peak that every sample belongs to; pairs come with the highest saddle first."""
+    n = len(density)
+    parent, peak = np.arange(n), density.copy()
+    for pair in order:
+        a, b = top_of(parent, first[pair]), top_of(parent, second[pair])
+        if a != b:
+            if peak[a] < peak[b]:
+                a, b = b, a
+            if peak[b] - saddle[pair] <= shallow:
+                parent[b] = a
+    for s in range(n):
+        parent[s] = top_of(parent, s)
+    return parent
+
+
+@inline
+def evidence_of(n, peak, saddle, i, j):
+    """How clearly groups i and j are two; not above 0 where there is no valley."""
+    prominence = min(peak[i], peak[j]) - saddle[i, j]
+    if prominence > 0.0:
+        prominence *= math.sqrt(min(n[i], n[j]))
+    return prominence
+
+
+@inline
+def weakest(n, peak, saddle, together, alive, i):
+    """The group below i that is parted from i least, and how clearly."""
+    least, partner = math.inf, -1
+    for j in range(i):
+        if alive[j] and together[i] == together[j]:
+            evidence = evidence_of(n, peak, saddle, i, j)
+            if evidence < least:
+                least, partner = evidence, j
+    return least, partner
+
+
+@jit
+def agglomerate(n, peak, saddle, together):
+    """Join the two groups that are parted least, again and again.
+
+    Groups that are not ``together`` are joined when no others are left.
+    """
+    count = len(n)
+    alive, partner, least = np.ones(count, np.bool_), np.empty(count, np.int64), np.empty(count)
+    joins = max(count - 1, 0)
+    first, second = np.empty(joins, np.int64), np.empty(joins, np.int64)
+    prominence, evidence = np.empty(joins), np.empty(joins)
+    for i in range(count):
+        least[i], partner[i] = weakest(n, peak, saddle, together, alive, i)
+    for step in range(joins):
+        b = -1
+        for i in range(count):
+            if alive[i] and partner[i] >= 0 and (b < 0 or least[i] < least[b]):
+                b = i
+        if b < 0:  # only groups that are not together are left
+            together[:] = 0
+            for i in range(count):
+                if alive[i]:
+                    least[i], partner[i] = weakest(n, peak, saddle, together, alive, i)
+                    if partner[i] >= 0 and (b < 0 or least[i] < least[b]):
+                        b = i
+        a = partner[b]
+        first[step], second[step], evidence[step] = a, b, least[b]
+        prominence[step] = min(peak[a], peak[b]) - saddle[a, b]
+        alive[b] = False
+        peak[a], n[a] = max(peak[a], peak[b]), n[a] + n[b]
+        for i in range(count):
+            if alive[i] and i != a:
+                saddle[a, i] = saddle[i, a] = max(saddle[a, i], saddle[b, i])
+        for i in range(count):
+            if not alive[i]:
+                continue
+            if i == a or partner[i] == a or partner[i] == b:
+                least[i], partner[i] = weakest(n, peak, saddle, together, alive, i)
+            elif i > a and together[i] == together[a]:
+                new = evidence_of(n, peak, saddle, i, a)
+                if new < least[i] or (new == least[i] and a < partner[i]):
+                    least[i], partner[i] = new, a
+    return first, second, prominence, evidence
