@@ -122,13 +122,23 @@ def _without_self(
     )
 
 
-def hills(pairs: Neighbours, density: NDArray[np.float64], between: NDArray[np.float64]) -> Hills:
-    """The hills of a density with these logarithms at samples and half-way of every pair."""
+def hills(
+    pairs: Neighbours,
+    density: NDArray[np.float64],
+    between: NDArray[np.float64],
+    of_sample: Labels | None = None,
+) -> Hills:
+    """The hills of a density with these logarithms at samples and half-way of every pair.
+
+    ``of_sample``: the hills, if they are given; then only their peaks and saddles are looked for.
+    """
     low = np.minimum(density[pairs.first], density[pairs.second])
     saddle = np.minimum(low, between) - pairs.gap
-    order = np.argsort(-saddle, kind="stable")
-    root = climb(density, pairs.first, pairs.second, saddle, order, SHALLOW)
-    of_sample = np.unique(root, return_inverse=True)[1].astype(np.int64)
+    if of_sample is None:
+        order = np.argsort(-saddle, kind="stable")
+        top = np.arange(len(density))
+        climb(pairs.first, pairs.second, saddle, order, SHALLOW, top, density.copy())
+        of_sample = np.unique(top, return_inverse=True)[1].astype(np.int64)
     count = int(of_sample.max()) + 1
     peak = np.full(count, -np.inf)
     np.maximum.at(peak, of_sample, density)
@@ -142,11 +152,38 @@ def hills(pairs: Neighbours, density: NDArray[np.float64], between: NDArray[np.f
 
 def join(found: Hills, cluster: Labels | None = None) -> Tree:
     """The order in which hills are joined. ``cluster``: hills of one cluster before all others."""
-    together = np.zeros(len(found.n), np.int64) if cluster is None else cluster
-    first, second, prominence, evidence = agglomerate(
-        found.n.copy(), found.peak.copy(), found.saddle.copy(), together
+    count = len(found.n)
+    groups = Groups(
+        n=found.n.copy(),
+        peak=found.peak.copy(),
+        saddle=found.saddle.copy(),
+        together=np.zeros(count, np.int64) if cluster is None else cluster.copy(),
+        alive=np.ones(count, np.bool_),
+        partner=np.empty(count, np.int64),
+        least=np.empty(count),
     )
-    return Tree(first, second, prominence, evidence)
+    tree = Tree(
+        np.empty(count - 1, np.int64),
+        np.empty(count - 1, np.int64),
+        np.empty(count - 1),
+        np.empty(count - 1),
+    )
+    agglomerate(groups, tree)
+    return tree
+
+
+class Groups(NamedTuple):
+    """What :func:`agglomerate` works on; one entry for every hill."""
+
+    n: NDArray[np.float64]
+    peak: NDArray[np.float64]
+    saddle: NDArray[np.float64]  #: (hills, hills)
+    together: NDArray[np.int64]  #: hills with the same number are joined first
+    alive: NDArray[np.bool_]  #: not yet part of another
+    partner: NDArray[
+        np.int64
+    ]  #: the group of lower number that is parted least; -1 if there is none
+    least: NDArray[np.float64]  #: and how clearly it is
 
 
 @inline
@@ -159,83 +196,91 @@ def top_of(parent, s):
 
 
 @jit
-def climb(density, first, second, saddle, order, shallow):
-    """The peak that every sample belongs to; pairs come with the highest saddle first."""
-    n = len(density)
-    parent, peak = np.arange(n), density.copy()
+def climb(first, second, saddle, order, shallow, top, peak):
+    """top[s] = a sample that stands for the hill of s.
+
+    Pairs come with the highest saddle first. Before, every sample is its own top, and its density
+    its peak.
+    """
     for pair in order:
-        a, b = top_of(parent, first[pair]), top_of(parent, second[pair])
+        a, b = top_of(top, first[pair]), top_of(top, second[pair])
         if a != b:
             if peak[a] < peak[b]:
                 a, b = b, a
             if peak[b] - saddle[pair] <= shallow:
-                parent[b] = a
-    for s in range(n):
-        parent[s] = top_of(parent, s)
-    return parent
+                top[b] = a
+    for s in range(len(top)):
+        top[s] = top_of(top, s)
 
 
 @inline
-def evidence_of(n, peak, saddle, i, j):
+def evidence_of(groups, i, j):
     """How clearly groups i and j are two; not above 0 where there is no valley."""
-    prominence = min(peak[i], peak[j]) - saddle[i, j]
+    prominence = min(groups.peak[i], groups.peak[j]) - groups.saddle[i, j]
     if prominence > 0.0:
-        prominence *= math.sqrt(min(n[i], n[j]))
+        prominence *= math.sqrt(min(groups.n[i], groups.n[j]))
     return prominence
 
 
 @inline
-def weakest(n, peak, saddle, together, alive, i):
-    """The group below i that is parted from i least, and how clearly."""
-    least, partner = math.inf, -1
+def find_partner(groups, i):
+    """Which group of a lower number is parted from i least, and how clearly."""
+    groups.least[i], groups.partner[i] = math.inf, -1
     for j in range(i):
-        if alive[j] and together[i] == together[j]:
-            evidence = evidence_of(n, peak, saddle, i, j)
-            if evidence < least:
-                least, partner = evidence, j
-    return least, partner
+        if groups.alive[j] and groups.together[i] == groups.together[j]:
+            evidence = evidence_of(groups, i, j)
+            if evidence < groups.least[i]:
+                groups.least[i], groups.partner[i] = evidence, j
+
+
+@inline
+def weakest(groups):
+    """The group that is parted from its partner least; -1 if none has a partner."""
+    best = -1
+    for i in range(len(groups.n)):
+        found = groups.alive[i] and groups.partner[i] >= 0
+        if found and (best < 0 or groups.least[i] < groups.least[best]):
+            best = i
+    return best
+
+
+@inline
+def find_all_partners(groups):
+    for i in range(len(groups.n)):
+        if groups.alive[i]:
+            find_partner(groups, i)
 
 
 @jit
-def agglomerate(n, peak, saddle, together):
+def agglomerate(groups, tree):
     """Join the two groups that are parted least, again and again.
 
-    Groups that are not ``together`` are joined when no others are left.
+    Groups that are not together are joined when no others are left.
     """
-    count = len(n)
-    alive, partner, least = np.ones(count, np.bool_), np.empty(count, np.int64), np.empty(count)
-    joins = max(count - 1, 0)
-    first, second = np.empty(joins, np.int64), np.empty(joins, np.int64)
-    prominence, evidence = np.empty(joins), np.empty(joins)
-    for i in range(count):
-        least[i], partner[i] = weakest(n, peak, saddle, together, alive, i)
-    for step in range(joins):
-        b = -1
-        for i in range(count):
-            if alive[i] and partner[i] >= 0 and (b < 0 or least[i] < least[b]):
-                b = i
-        if b < 0:  # only groups that are not together are left
-            together[:] = 0
-            for i in range(count):
-                if alive[i]:
-                    least[i], partner[i] = weakest(n, peak, saddle, together, alive, i)
-                    if partner[i] >= 0 and (b < 0 or least[i] < least[b]):
-                        b = i
-        a = partner[b]
-        first[step], second[step], evidence[step] = a, b, least[b]
-        prominence[step] = min(peak[a], peak[b]) - saddle[a, b]
-        alive[b] = False
+    n, peak, saddle = groups.n, groups.peak, groups.saddle
+    find_all_partners(groups)
+    for step in range(len(tree.first)):
+        b = weakest(groups)
+        if b < 0:
+            for i in range(len(n)):
+                groups.together[i] = 0
+            find_all_partners(groups)
+            b = weakest(groups)
+        a = groups.partner[b]
+        tree.first[step], tree.second[step], tree.evidence[step] = a, b, groups.least[b]
+        tree.prominence[step] = min(peak[a], peak[b]) - saddle[a, b]
+        groups.alive[b] = False
         peak[a], n[a] = max(peak[a], peak[b]), n[a] + n[b]
-        for i in range(count):
-            if alive[i] and i != a:
+        for i in range(len(n)):
+            if groups.alive[i] and i != a:
                 saddle[a, i] = saddle[i, a] = max(saddle[a, i], saddle[b, i])
-        for i in range(count):
-            if not alive[i]:
+        for i in range(len(n)):
+            if not groups.alive[i]:
                 continue
-            if i == a or partner[i] == a or partner[i] == b:
-                least[i], partner[i] = weakest(n, peak, saddle, together, alive, i)
-            elif i > a and together[i] == together[a]:
-                new = evidence_of(n, peak, saddle, i, a)
-                if new < least[i] or (new == least[i] and a < partner[i]):
-                    least[i], partner[i] = new, a
-    return first, second, prominence, evidence
+            if i == a or groups.partner[i] == a or groups.partner[i] == b:
+                find_partner(groups, i)
+            elif i > a and groups.together[i] == groups.together[a]:
+                evidence = evidence_of(groups, i, a)
+                closer = evidence < groups.least[i]
+                if closer or (evidence == groups.least[i] and a < groups.partner[i]):
+                    groups.least[i], groups.partner[i] = evidence, a

@@ -61,12 +61,23 @@ def presentation_order(
 def kmeans_centres(
     X: NDArray[np.floating], scaling: Scaling, n_clusters: int, trials: int, seed: int
 ) -> NDArray[np.float64]:
-    """Centres of the best of several k-means runs on the standardised data, in data units.
+    """Centres of the best of several k-means runs on the standardised data, in data units."""
+    table = standardised_table(X, scaling)
+    return scaling.standardise_inverse(_kmeans(table, n_clusters, trials, seed).cluster_centers_)
+
+
+def kmeans_labels(x: NDArray[np.float64], n_clusters: int, seed: int) -> NDArray[np.int64]:
+    """The clusters of one k-means run on standardised data; none is empty."""
+    labels = _kmeans(x.copy(), n_clusters, 1, seed).labels_
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def _kmeans(table: NDArray[np.float64], n_clusters: int, trials: int, seed: int) -> KMeans:
+    """The best of several k-means runs on a table that may be changed.
 
     One thread: with more, scikit-learn adds in another order, and of two starts that end in the
     same partition another one may win, which numbers the clusters differently.
     """
-    table = standardised_table(X, scaling)
     model = KMeans(
         n_clusters,
         n_init=trials,
@@ -78,8 +89,7 @@ def kmeans_centres(
     with one_thread(), warnings.catch_warnings():
         # Fewer distinct samples than clusters: rule 3 removes the boxes that stay empty.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        centres = model.fit(table).cluster_centers_
-    return scaling.standardise_inverse(centres)
+        return model.fit(table)
 
 
 class Start(NamedTuple):

@@ -1,0 +1,250 @@
+"""Clusters of any shape (beyond the paper): many Gaussian components, joined to clusters.
+
+A ring is no Gaussian, but a chain of Gaussians. So the data are cut into many components, which NI
+does well; their mixture is a smooth density, and what no valley of it parts is one cluster
+(:mod:`icvi_artmap.training.joining`). One number of components is never right for all data: each
+of several gives a *landscape*, and each landscape a partition into k clusters. Taken is the one
+that agrees best with all the others, the plain partition into k Gaussian clusters among them.
+
+How many clusters there are is told by the evidence for each join. Between the joins of pieces of
+one shape and those of different shapes it rises steeply: the number of clusters is where the rise
+is largest, and pieces that samples make by chance do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import adjusted_rand_score
+
+from icvi_artmap._support.threads import one_thread
+from icvi_artmap._support.wording import number
+from icvi_artmap.indices.base import Index
+from icvi_artmap.samples import moments as mom
+from icvi_artmap.samples.mixture import log_density, make_mixture
+from icvi_artmap.samples.scaling import Data, blocks
+from icvi_artmap.training import refinement
+from icvi_artmap.training.joining import Hills, Labels, Neighbours, Tree, hills, join, neighbours
+from icvi_artmap.training.number_of_clusters import Selection
+from icvi_artmap.training.refinement import Outlook, Partition
+from icvi_artmap.training.start import kmeans_labels
+
+#: Numbers of components, each about twice the one before.
+LADDER = (8, 15, 30, 60, 120)
+#: Steps that improve a partition into K components: this many divided by K, but not fewer.
+STEPS, FEWEST_STEPS, TRIES = 400, 4, 4
+#: Of more samples a part of this size tells the shapes.
+MANY = 10_000
+#: Evidence that valleys between samples of one cluster reach by chance.
+CHANCE = 5.0
+#: The choice of a number is clear if this part of the landscapes would choose it alone.
+AGREED = 0.75
+#: More clusters are not looked for.
+MOST_CLUSTERS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Landscape:
+    """The density of one partition into components, and what it says about clusters."""
+
+    components: Labels  #: component of every sample looked at
+    hills: Hills
+    tree: Tree
+    criterion: float  #: that of the components, by which a number of clusters is chosen
+
+    def clusters(self, k: int) -> Labels:
+        """The samples looked at in k clusters."""
+        return self.tree.cut(k)[self.hills.of_sample]
+
+
+class Shapes(NamedTuple):
+    """Clusters as they were joined from components; samples as presented."""
+
+    labels: Labels  #: cluster of every sample
+    components: Labels  #: component of every sample
+    cluster_of: NDArray[np.int64]  #: cluster of every component
+    tree: Tree  #: how the components were joined
+    hills: Hills  #: components with their peaks and saddles
+
+
+class Survey:
+    """Landscapes of the data, or of a part of them that is large enough to tell."""
+
+    def __init__(
+        self,
+        index: Index,
+        data: Data,
+        least: int,
+        rng: np.random.RandomState,
+        report: Callable[[str], None] | None = None,
+    ) -> None:
+        self.index, self.data, self.report = index, data, report
+        n = len(data.table)
+        self.rows = np.arange(n) if n <= MANY else np.sort(rng.permutation(n)[:MANY])
+        self.seen = data if n <= MANY else data.take(self.rows)
+        self.landscapes: list[Landscape] = []
+        numbers = numbers_of_components(len(self.rows), data.table.shape[1], least)
+        with one_thread():
+            if numbers:
+                self._look(numbers, rng)
+
+    def _look(self, numbers: list[int], rng: np.random.RandomState) -> None:
+        x = self.seen.standardised(slice(None))
+        self.pairs: Neighbours = neighbours(x)
+        for count in numbers:
+            labels = _components(self.index, self.seen, x, count, rng)
+            found = _landscape(self.index, self.seen, x, labels, self.pairs)
+            self.landscapes.append(found)
+            if self.report is not None:
+                self.report(f"{count} components: {len(found.hills.n)} hills")
+
+    def candidates(self, k: int) -> list[Landscape]:
+        """Those that have k clusters to show."""
+        return [found for found in self.landscapes if found.tree.n_hills >= k]
+
+    def select(self, least: int, most: int | None) -> Selection:
+        """The number of clusters at which the evidence for a join rises most."""
+        most = min(most or MOST_CLUSTERS, max(s.tree.n_hills for s in self.landscapes))
+        each = [_rises(found.tree, least, most) for found in self.landscapes]
+        numbers, rises = np.arange(least, most + 1), np.mean(each, axis=0)
+        k = int(numbers[rises.argmax()])
+        votes = np.mean([numbers[alone.argmax()] == k for alone in each])
+        evidence = np.mean([_evidences(found.tree, 2)[0] for found in self.landscapes])
+        middle = self.landscapes[len(self.landscapes) // 2]
+        others = np.delete(rises, rises.argmax())
+        return Selection(
+            n_clusters=k,
+            k=numbers,
+            criterion=-rises,
+            index_values=np.array([self._value(middle.clusters(int(j))) for j in numbers]),
+            margin=float(rises.max() - others.max(initial=-np.inf)),
+            clear=bool(votes >= AGREED and evidence > np.log(CHANCE)),
+            rule="the rise of the evidence for joining clusters",
+            single=bool(evidence <= np.log(CHANCE)),
+        )
+
+    def _value(self, labels: Labels) -> float:
+        k = int(labels.max()) + 1
+        return self.index.value(Partition(self.index, self.seen, labels, k, k).score())
+
+    def best(self, plain: Labels, k: int) -> Shapes | None:
+        """The partition into k clusters that agrees best with all others; None: the plain one."""
+        shown = self.candidates(k)
+        partitions = [plain[self.rows], *(found.clusters(k) for found in shown)]
+        agreement = np.ones((len(partitions), len(partitions)))
+        for i, one in enumerate(partitions):
+            for j in range(i):
+                agreement[i, j] = agreement[j, i] = adjusted_rand_score(one, partitions[j])
+        winner = int(agreement.sum(axis=1).argmax())
+        if self.report is not None:
+            what = f"{len(shown[winner - 1].hills.n)} hills" if winner else "the Gaussian clusters"
+            self.report(f"joined from {what}, agreement {number(agreement[winner].mean(), 3)}")
+        return None if winner == 0 else self._shapes(shown[winner - 1], partitions[winner])
+
+    def _shapes(self, found: Landscape, clusters: Labels) -> Shapes:
+        """Components that lie in one cluster each, and what all samples are in."""
+        least = self.data.table.shape[1] + 1
+        part, cluster_of = nested(found.components, clusters, least)
+        components = part
+        if self.seen is not self.data:
+            k = len(cluster_of)
+            whole = Partition(self.index, self.seen, part, k, k)
+            components = refinement.joined(whole, self.data)
+            components[self.rows] = part
+        with one_thread():
+            return shapes_of(self.index, self.seen, components, part, cluster_of, self.pairs)
+
+
+def numbers_of_components(n: int, d: int, k: int) -> list[int]:
+    """Numbers above k with as many samples for a component as a Gaussian has parameters."""
+    most = n // ((d + 1) * (d + 2) // 2)
+    return sorted({min(count, most) for count in LADDER if min(count, most) > k})
+
+
+def _components(
+    index: Index, data: Data, x: NDArray[np.float64], count: int, rng: np.random.RandomState
+) -> Labels:
+    """A partition into so many components: k-means, sweeps, and some steps that improve it."""
+    labels = kmeans_labels(x, count, int(rng.randint(np.iinfo(np.int32).max)))
+    partition = Partition(index, data, labels, int(labels.max()) + 1, count)
+    partition.sweep()
+    outlook = Outlook(partition, rng, TRIES)
+    outlook.renew_stale()
+    refinement.improve(outlook, most=max(FEWEST_STEPS, STEPS // count))
+    return labels
+
+
+def _landscape(
+    index: Index, data: Data, x: NDArray[np.float64], labels: Labels, pairs: Neighbours
+) -> Landscape:
+    k = int(labels.max()) + 1
+    state = index.state(data, labels, k, k)
+    found = hills(pairs, *_density(state.moments, x, pairs))
+    criterion = index.criterion.of(state, index.score(state))
+    return Landscape(labels, found, join(found), criterion)
+
+
+def _density(
+    moments: mom.Moments, x: NDArray[np.float64], pairs: Neighbours
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Logarithm of the density at samples, and half-way between neighbours."""
+    mixture = make_mixture(moments)
+    between = np.empty(len(pairs.first))
+    for part in blocks(len(between)):
+        middle = 0.5 * (x[pairs.first[part]] + x[pairs.second[part]])
+        between[part] = log_density(mixture, middle)
+    return log_density(mixture, x), between
+
+
+def _evidences(tree: Tree, most: int) -> NDArray[np.float64]:
+    """Logarithms of the evidence for 2, 3, ... most + 1 clusters, none below that of chance."""
+    known = tree.evidences()[:most]
+    evidence = np.full(most, CHANCE)
+    evidence[: len(known)] = np.maximum(known, CHANCE)
+    return np.log(evidence)
+
+
+def _rises(tree: Tree, least: int, most: int) -> NDArray[np.float64]:
+    """By how much the evidence for k clusters is greater than for k + 1, for every k."""
+    evidence = _evidences(tree, most)
+    return (evidence[:-1] - evidence[1:])[least - 2 :]
+
+
+def nested(components: Labels, clusters: Labels, least: int) -> tuple[Labels, NDArray[np.int64]]:
+    """Components that lie in one cluster each: (of every sample, cluster of every component).
+
+    A component that reaches into several clusters is parted. A part of fewer than ``least``
+    samples goes to the largest part of its cluster, if there is another.
+    """
+    k = int(clusters.max()) + 1
+    pairs, part, size = np.unique(
+        components * k + clusters, return_inverse=True, return_counts=True
+    )
+    cluster_of = pairs % k
+    target = np.arange(len(pairs))
+    for cluster in range(k):
+        own = np.flatnonzero(cluster_of == cluster)
+        largest = own[size[own].argmax()]
+        target[own[size[own] < least]] = largest
+    kept, part = np.unique(target[part], return_inverse=True)
+    return part.astype(np.int64), cluster_of[kept]
+
+
+def shapes_of(
+    index: Index,
+    seen: Data,
+    components: Labels,
+    part: Labels,
+    cluster_of: NDArray[np.int64],
+    pairs: Neighbours,
+) -> Shapes:
+    """The tree over components. ``part``: of the samples seen, whose neighbours are known."""
+    x, count = seen.standardised(slice(None)), len(cluster_of)
+    moments = mom.of_clusters(seen, part, count, with_scatter=True)
+    found = hills(pairs, *_density(moments, x, pairs), of_sample=part)
+    tree = join(found, cluster_of)
+    return Shapes(cluster_of[components], components, cluster_of, tree, found)
