@@ -87,12 +87,30 @@ class Tree(NamedTuple):
 
 
 def neighbours(x: NDArray[np.float64]) -> Neighbours:
-    """The nearest samples of every sample."""
+    """The nearest samples of every sample.
+
+    Equal samples are one in this, and each is a neighbour of the first of them. Otherwise the
+    nearest samples of a value that is there often would all be of that value, and values without
+    neighbours would be hills of their own.
+    """
+    _, first, value = np.unique(x, axis=0, return_index=True, return_inverse=True)
+    equal, every = first[value.ravel()], np.arange(len(x))
+    distinct, repeated = np.flatnonzero(equal == every), np.flatnonzero(equal != every)
+    pairs = _neighbours_of_distinct(x[distinct])
+    return Neighbours(
+        np.append(distinct[pairs.first], equal[repeated]),
+        np.append(distinct[pairs.second], repeated),
+        np.append(pairs.gap, np.zeros(len(repeated))),
+    )
+
+
+def _neighbours_of_distinct(x: NDArray[np.float64]) -> Neighbours:
     n, d = x.shape
+    if n == 1:
+        return Neighbours(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
     many = min(NEIGHBOURS, n - 1)
     # Alike on every machine: the tree sorts, and one worker searches.
     distance, other = cKDTree(x).query(x, k=many + 1, workers=1)
-    distance, other = distance.reshape(n, -1), other.reshape(n, -1)
     own, other, distance = _without_self(distance, other, many)
     around = distance[:, min(NEAR, many) - 1]
     pairs = np.minimum(own, other) * n + np.maximum(own, other)
@@ -108,7 +126,7 @@ def _without_self(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Of many + 1 nearest samples the ``many`` that are not the sample itself.
 
-    Among equal samples it need not be the first of them, nor even among them.
+    Where a distance is too small for its square, it need not be the first, nor even among them.
     """
     own = np.broadcast_to(np.arange(len(other))[:, None], other.shape)
     itself = other == own
@@ -134,11 +152,10 @@ def hills(
     """
     low = np.minimum(density[pairs.first], density[pairs.second])
     saddle = np.minimum(low, between) - pairs.gap
-    if of_sample is None:
-        order = np.argsort(-saddle, kind="stable")
-        top = np.arange(len(density))
-        climb(pairs.first, pairs.second, saddle, order, SHALLOW, top, density.copy())
-        of_sample = np.unique(top, return_inverse=True)[1].astype(np.int64)
+    order = np.argsort(-saddle, kind="stable")
+    root = np.arange(len(density))
+    climb(density, pairs.first, pairs.second, saddle, order, SHALLOW, root)
+    of_sample = np.unique(root, return_inverse=True)[1].astype(np.int64)
     count = int(of_sample.max()) + 1
     peak = np.full(count, -np.inf)
     np.maximum.at(peak, of_sample, density)
@@ -153,37 +170,34 @@ def hills(
 def join(found: Hills, cluster: Labels | None = None) -> Tree:
     """The order in which hills are joined. ``cluster``: hills of one cluster before all others."""
     count = len(found.n)
+    together = np.zeros(count, np.int64) if cluster is None else cluster.copy()
+    joins = count - 1
+    tree = Tree(
+        np.empty(joins, np.int64), np.empty(joins, np.int64), np.empty(joins), np.empty(joins)
+    )
     groups = Groups(
-        n=found.n.copy(),
-        peak=found.peak.copy(),
-        saddle=found.saddle.copy(),
-        together=np.zeros(count, np.int64) if cluster is None else cluster.copy(),
+        found.n.copy(),
+        found.peak.copy(),
+        found.saddle.copy(),
+        together,
         alive=np.ones(count, np.bool_),
         partner=np.empty(count, np.int64),
         least=np.empty(count),
-    )
-    tree = Tree(
-        np.empty(count - 1, np.int64),
-        np.empty(count - 1, np.int64),
-        np.empty(count - 1),
-        np.empty(count - 1),
     )
     agglomerate(groups, tree)
     return tree
 
 
 class Groups(NamedTuple):
-    """What :func:`agglomerate` works on; one entry for every hill."""
+    """Hills while they are joined. A group has the number of its first hill."""
 
     n: NDArray[np.float64]
     peak: NDArray[np.float64]
     saddle: NDArray[np.float64]  #: (hills, hills)
-    together: NDArray[np.int64]  #: hills with the same number are joined first
-    alive: NDArray[np.bool_]  #: not yet part of another
-    partner: NDArray[
-        np.int64
-    ]  #: the group of lower number that is parted least; -1 if there is none
-    least: NDArray[np.float64]  #: and how clearly it is
+    together: Labels  #: groups of equal numbers are joined before others
+    alive: NDArray[np.bool_]  #: not yet part of another one
+    partner: NDArray[np.int64]  #: the group below that is parted least, or -1
+    least: NDArray[np.float64]  #: how clearly it is parted from the partner
 
 
 @inline
@@ -196,27 +210,32 @@ def top_of(parent, s):
 
 
 @jit
-def climb(first, second, saddle, order, shallow, top, peak):
-    """top[s] = a sample that stands for the hill of s.
+def climb(density, first, second, saddle, order, shallow, parent):
+    """The peak that every sample belongs to; pairs come with the highest saddle first.
 
-    Pairs come with the highest saddle first. Before, every sample is its own top, and its density
-    its peak.
+    ``parent``: first every sample itself, in the end its peak.
     """
     for pair in order:
         a, b = top_of(top, first[pair]), top_of(top, second[pair])
         if a != b:
-            if peak[a] < peak[b]:
+            if density[a] < density[b]:
                 a, b = b, a
-            if peak[b] - saddle[pair] <= shallow:
-                top[b] = a
-    for s in range(len(top)):
-        top[s] = top_of(top, s)
+            if density[b] - saddle[pair] <= shallow:
+                parent[b] = a
+    for s in range(len(parent)):
+        parent[s] = top_of(parent, s)
+
+
+@inline
+def prominence_of(groups, i, j):
+    """The lower peak of groups i and j less the highest saddle between them."""
+    return min(groups.peak[i], groups.peak[j]) - groups.saddle[i, j]
 
 
 @inline
 def evidence_of(groups, i, j):
     """How clearly groups i and j are two; not above 0 where there is no valley."""
-    prominence = min(groups.peak[i], groups.peak[j]) - groups.saddle[i, j]
+    prominence = prominence_of(groups, i, j)
     if prominence > 0.0:
         prominence *= math.sqrt(min(groups.n[i], groups.n[j]))
     return prominence
@@ -224,7 +243,7 @@ def evidence_of(groups, i, j):
 
 @inline
 def find_partner(groups, i):
-    """Which group of a lower number is parted from i least, and how clearly."""
+    """Find the group below i that is parted from i least, and how clearly."""
     groups.least[i], groups.partner[i] = math.inf, -1
     for j in range(i):
         if groups.alive[j] and groups.together[i] == groups.together[j]:
@@ -234,21 +253,43 @@ def find_partner(groups, i):
 
 
 @inline
-def weakest(groups):
-    """The group that is parted from its partner least; -1 if none has a partner."""
-    best = -1
-    for i in range(len(groups.n)):
-        found = groups.alive[i] and groups.partner[i] >= 0
-        if found and (best < 0 or groups.least[i] < groups.least[best]):
-            best = i
-    return best
-
-
-@inline
-def find_all_partners(groups):
+def find_partners(groups):
     for i in range(len(groups.n)):
         if groups.alive[i]:
             find_partner(groups, i)
+
+
+@inline
+def least_parted(groups):
+    """The group that is parted least from its partner; -1 if none has one."""
+    found = -1
+    for i in range(len(groups.n)):
+        some = groups.alive[i] and groups.partner[i] >= 0
+        if some and (found < 0 or groups.least[i] < groups.least[found]):
+            found = i
+    return found
+
+
+@inline
+def unite(groups, a, b):
+    """Group b becomes part of group a, and partners are looked for anew where that matters."""
+    groups.alive[b] = False
+    groups.peak[a] = max(groups.peak[a], groups.peak[b])
+    groups.n[a] += groups.n[b]
+    for i in range(len(groups.n)):
+        if groups.alive[i] and i != a:
+            higher = max(groups.saddle[a, i], groups.saddle[b, i])
+            groups.saddle[a, i] = groups.saddle[i, a] = higher
+    for i in range(len(groups.n)):
+        if not groups.alive[i]:
+            continue
+        if i == a or groups.partner[i] == a or groups.partner[i] == b:
+            find_partner(groups, i)
+        elif i > a and groups.together[i] == groups.together[a]:
+            new = evidence_of(groups, i, a)
+            least = groups.least[i]
+            if new < least or (new == least and a < groups.partner[i]):
+                groups.least[i], groups.partner[i] = new, a
 
 
 @jit
@@ -257,30 +298,14 @@ def agglomerate(groups, tree):
 
     Groups that are not together are joined when no others are left.
     """
-    n, peak, saddle = groups.n, groups.peak, groups.saddle
-    find_all_partners(groups)
+    find_partners(groups)
     for step in range(len(tree.first)):
-        b = weakest(groups)
-        if b < 0:
-            for i in range(len(n)):
-                groups.together[i] = 0
-            find_all_partners(groups)
-            b = weakest(groups)
+        b = least_parted(groups)
+        if b < 0:  # only groups that are not together are left
+            groups.together[:] = 0
+            find_partners(groups)
+            b = least_parted(groups)
         a = groups.partner[b]
-        tree.first[step], tree.second[step], tree.evidence[step] = a, b, groups.least[b]
-        tree.prominence[step] = min(peak[a], peak[b]) - saddle[a, b]
-        groups.alive[b] = False
-        peak[a], n[a] = max(peak[a], peak[b]), n[a] + n[b]
-        for i in range(len(n)):
-            if groups.alive[i] and i != a:
-                saddle[a, i] = saddle[i, a] = max(saddle[a, i], saddle[b, i])
-        for i in range(len(n)):
-            if not groups.alive[i]:
-                continue
-            if i == a or groups.partner[i] == a or groups.partner[i] == b:
-                find_partner(groups, i)
-            elif i > a and groups.together[i] == groups.together[a]:
-                evidence = evidence_of(groups, i, a)
-                closer = evidence < groups.least[i]
-                if closer or (evidence == groups.least[i] and a < groups.partner[i]):
-                    groups.least[i], groups.partner[i] = evidence, a
+        tree.first[step], tree.second[step] = a, b
+        tree.prominence[step], tree.evidence[step] = prominence_of(groups, a, b), groups.least[b]
+        unite(groups, a, b)
