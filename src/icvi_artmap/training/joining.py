@@ -54,9 +54,7 @@ class Hills(NamedTuple):
     of_sample: Labels
     n: NDArray[np.float64]  #: samples of every hill
     peak: NDArray[np.float64]  #: largest logarithm of the density
-    saddle: NDArray[
-        np.float64
-    ]  #: (hills, hills) highest between two; lower than all if there is none
+    saddle: NDArray[np.float64]  #: (hills, hills) highest between two; the lowest if there is none
 
 
 class Tree(NamedTuple):
@@ -152,10 +150,11 @@ def hills(
     """
     low = np.minimum(density[pairs.first], density[pairs.second])
     saddle = np.minimum(low, between) - pairs.gap
-    order = np.argsort(-saddle, kind="stable")
-    root = np.arange(len(density))
-    climb(density, pairs.first, pairs.second, saddle, order, SHALLOW, root)
-    of_sample = np.unique(root, return_inverse=True)[1].astype(np.int64)
+    if of_sample is None:
+        order = np.argsort(-saddle, kind="stable")
+        root = np.arange(len(density))
+        climb(density, pairs.first, pairs.second, saddle, order, SHALLOW, root)
+        of_sample = np.unique(root, return_inverse=True)[1].astype(np.int64)
     count = int(of_sample.max()) + 1
     peak = np.full(count, -np.inf)
     np.maximum.at(peak, of_sample, density)
@@ -216,7 +215,7 @@ def climb(density, first, second, saddle, order, shallow, parent):
     ``parent``: first every sample itself, in the end its peak.
     """
     for pair in order:
-        a, b = top_of(top, first[pair]), top_of(top, second[pair])
+        a, b = top_of(parent, first[pair]), top_of(parent, second[pair])
         if a != b:
             if density[a] < density[b]:
                 a, b = b, a
@@ -296,7 +295,7 @@ def unite(groups, a, b):
 def agglomerate(groups, tree):
     """Join the two groups that are parted least, again and again.
 
-    Groups that are not together are joined when no others are left.
+    Groups that are not ``together`` are joined when no others are left.
     """
     find_partners(groups)
     for step in range(len(tree.first)):
