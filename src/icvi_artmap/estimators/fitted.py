@@ -35,12 +35,19 @@ class FittedModel:
         standardised features.
     boxes : ndarray of shape (n_categories, 2 * n_features)
         The categories, min-max scaled and complement coded.
+    groups : Moments
+        Those of the groups that the index compares: components, where clusters were joined of
+        them, and else the clusters.
+    group_clusters : ndarray
+        The cluster of every group.
     """
 
     index: Index
     scaling: Scaling
     moments: Moments
     boxes: NDArray[np.float64]
+    groups: Moments
+    group_clusters: NDArray[np.int64]
 
     def standardised(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """Rows in the units of the data, as the index sees them."""
@@ -48,16 +55,22 @@ class FittedModel:
 
     def best_clusters(self, X: NDArray[np.floating]) -> NDArray[np.int64]:
         """The cluster with which every row makes the best partition: the rule "index"."""
-        return by_index.best_clusters(X, self.scaling, self.index, self.moments)
+        best = by_index.best_clusters(X, self.scaling, self.index, self.groups)
+        return self.group_clusters[best]
 
     def index_values(
         self, X: NDArray[np.floating], own: NDArray[np.int64] | None = None
     ) -> NDArray[np.float64]:
         """Index of the partition with row s in cluster i, of shape (n_rows, k).
 
-        ``own``: the clusters that the rows are in already, if they are training samples.
+        Where clusters were joined of components, it is that of the components, with the row in the
+        best one of the cluster. ``own``: the groups (:func:`groups_of`) that the rows are in
+        already, if they are training samples.
         """
-        return by_index.index_values(X, self.scaling, self.index, self.moments, own)
+        values = by_index.index_values(X, self.scaling, self.index, self.groups, own)
+        sign, k = self.index.direction, len(self.moments.n)
+        best = [(sign * values[:, self.group_clusters == i]).max(axis=1) for i in range(k)]
+        return sign * np.column_stack(best)
 
     def nearest_categories(self, X: NDArray[np.floating], alpha: float) -> NDArray[np.int64]:
         """The category of largest choice for every row: the rule "category"."""
@@ -69,6 +82,12 @@ class FittedModel:
         """Choice value of every cluster's best category, of shape (n_rows, k)."""
         k = len(self.moments.n)
         return by_category.best_choices(X, self.scaling, self.boxes, alpha, category_labels, k)
+
+
+def groups_of(model: Any) -> NDArray[np.int64]:
+    """The group of every training sample that the index compares: its component, or its cluster."""
+    components = getattr(model, "components_", None)
+    return model.labels_ if components is None else components.labels
 
 
 @dataclass(frozen=True, eq=False)

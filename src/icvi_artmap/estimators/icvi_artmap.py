@@ -26,15 +26,18 @@ from icvi_artmap._support.validation import (
 )
 from icvi_artmap._support.wording import number, shown
 from icvi_artmap.estimators import notebook
+from icvi_artmap.estimators.components import Components, Joins
 from icvi_artmap.estimators.fitted import FittedModel
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.network.driver import Parameters
 from icvi_artmap.prediction.index_value import score
 from icvi_artmap.samples import moments as mom
+from icvi_artmap.samples.mixture import make_mixture
 from icvi_artmap.samples.scaling import Scaling, learn_scaling
-from icvi_artmap.training.number_of_clusters import select
+from icvi_artmap.training.number_of_clusters import Selection, select
 from icvi_artmap.training.run import Epoch, FitResult, Run, Settings
+from icvi_artmap.training.shapes import Shapes, Survey, joined_result
 from icvi_artmap.training.start import (
     Samples,
     Start,
@@ -47,6 +50,7 @@ from icvi_artmap.training.start import (
 
 _SEEDS = np.iinfo(np.int32).max
 PREDICTIONS = ("auto", "index", "category")
+SHAPES = ("gaussian", "any", "auto")
 ONE_CLUSTER = (
     "n_clusters=1 is not a clustering: every index compares at least two clusters. "
     "Use n_clusters >= 2."
@@ -77,6 +81,12 @@ class ICVIARTMAP(
         "NI" (negentropy increment ↓: Gaussian clusters of any covariance), "CH" (Calinski-Harabasz
         ↑), "WB" (WB-index ↓), "XB" (Xie-Beni ↓), "DB" (Davies-Bouldin ↓), "PBM"
         (Pakhira-Bandyopadhyay-Maulik ↑), capitals or not; or what :func:`custom_index` returns.
+    shape : {"gaussian", "any", "auto"}, default="gaussian"
+        What a cluster is. "gaussian": what the index describes by a centre and a spread. "any":
+        what no valley of the density parts, as rings, moons and spirals; many Gaussian components
+        are found and joined to clusters (see ``components_`` and ``joins_``). "auto": as "any"
+        where components describe the data better than as many Gaussians as there are clusters,
+        and else as "gaussian". Needs NI and refinement, which are the defaults.
     rho_a : float, default=0.0
         Vigilance of the categories, in [0, 1]: the greater, the smaller the boxes.
     rho_ab : float, default=1.0
@@ -159,6 +169,12 @@ class ICVIARTMAP(
         vigilances need not make it again.
     selection_ : Selection
         How the number of clusters was chosen; only if there was a choice.
+    components_ : Components
+        What the clusters were joined of: labels, clusters, means, covariances and weights; only if
+        they were joined of components.
+    joins_ : Joins
+        In what order components were joined, and how deep the valleys between them are; only if
+        they were joined.
     fitted_ : FittedModel
         What predicting needs: the index, the scaling, the moments of the clusters and the boxes.
     n_features_in_ : int
@@ -183,6 +199,7 @@ class ICVIARTMAP(
         n_clusters: int | range | Literal["auto"] = 8,
         *,
         index: str | Index = "NI",
+        shape: Literal["gaussian", "any", "auto"] = "gaussian",
         rho_a: float = 0.0,
         rho_ab: float = 1.0,
         beta_a: float = 1.0,
@@ -205,6 +222,7 @@ class ICVIARTMAP(
         _refuse_one_cluster(n_clusters)
         self.n_clusters = n_clusters
         self.index = index
+        self.shape = shape
         self.rho_a = rho_a
         self.rho_ab = rho_ab
         self.beta_a = beta_a
@@ -276,12 +294,18 @@ class ICVIARTMAP(
         seeds = [int(random_state.randint(_SEEDS)) for _ in range(self.n_init)]
         if hasattr(self, "selection_"):
             del self.selection_
-        if given is None and self._chooses():
+        survey, k, early = None, None, self._surveys() or (given is None and self._chooses())
+        if early:
             samples = make_samples(X, scaling, order, index)
+        if self._surveys():
+            survey = self._survey(samples, index, seeds[0], watch)
+            k = self._number_of_shapes(survey)
+        if given is None and k is None and self._chooses():
             starts = [self._select(samples, index, seeds[0], watch)]
         else:
             # k-means first, all starts of it: it needs memory that the samples would take.
-            starts = self._starts(X, given, scaling, seeds)
+            starts = self._starts(X, given, scaling, seeds, k)
+        if not early:
             samples = make_samples(X, scaling, order, index)
         best: Run | None = None
         for number_of_run, start in enumerate(starts):
@@ -293,10 +317,49 @@ class ICVIARTMAP(
             if watch.end():
                 break
         assert best is not None
-        self._set_result(best.result(), scaling, index)
+        result = best.result()
+        if survey is not None and (shapes := self._shapes(survey, best)) is not None:
+            result = joined_result(samples, shapes, result, best.settings)
+        self._set_result(result, scaling, index)
         if hasattr(self, "selection_") and self.selection_.limited:
             self.converged_ = False
         watch.end(self)
+
+    def _surveys(self) -> bool:
+        """Whether clusters may be joined of components."""
+        return self.shape != "gaussian" and self._wanted() != (1, 1)
+
+    def _survey(self, samples: Samples, index: Index, seed: int, watch: Watch) -> Survey:
+        """Landscapes of the data, for clusters of any shape."""
+        rng, report = np.random.RandomState(seed), self._reporter(0)
+        watch.begin("survey")
+        survey = Survey(index, samples.data, self._wanted()[0], rng, report)
+        watch.end()
+        return survey
+
+    def _number_of_shapes(self, survey: Survey) -> int | None:
+        """The number of clusters that landscapes show, if they are asked."""
+        if self.shape != "any" or not self._chooses() or not survey.landscapes:
+            return None
+        self.selection_: Selection = survey.select(*self._wanted())
+        return self.selection_.n_clusters
+
+    def _shapes(self, survey: Survey, run: Run) -> Shapes | None:
+        """The clusters as they are joined of components; None if they are better left as they are.
+
+        Asked for "auto" shapes, they are joined only where components describe the data better; and
+        asked for the number of clusters as well, only where it is clear.
+        """
+        k = run.k
+        if self.shape == "auto":
+            if self._chooses():
+                chosen = survey.select(*self._wanted()) if survey.landscapes else None
+                if chosen is None or not chosen.clear or chosen.n_clusters == k:
+                    return None
+                self.selection_, k = chosen, chosen.n_clusters
+            elif not survey.describes_better(run.labels):
+                return None
+        return survey.best(run.labels, k)
 
     def _attributes_of(self, subject: Any) -> dict[str, Any]:
         """The attributes of a fit as if it ended now, for whoever looks at a run."""
@@ -363,11 +426,12 @@ class ICVIARTMAP(
         given: NDArray[np.float64] | None,
         scaling: Scaling,
         seeds: list[int],
+        chosen: int | None = None,
     ) -> list[Start]:
         """Where the runs begin: at the given centres, or at those of k-means."""
         if given is not None:
             return [start_at(given, scaling)]
-        k, _ = self._wanted()
+        k = chosen or self._wanted()[0]
         return [
             start_at(kmeans_centres(X, scaling, k, self.kmeans_trials, seed), scaling)
             for seed in seeds
@@ -417,10 +481,11 @@ class ICVIARTMAP(
         )
 
     def _n_tasks(self, given: NDArray[np.float64] | None) -> int:
-        """Of a fit, as callbacks see it: runs, and the choice of a number of clusters before."""
+        """Of a fit, as callbacks see it: runs, and what is found out before; at most."""
+        survey = int(self._surveys())
         if self._chooses():
-            return 2
-        return self.n_init if given is None else 1
+            return survey + max(2, self.n_init * survey)
+        return survey + (self.n_init if given is None else 1)
 
     @property
     def _n_features_out(self) -> int:
@@ -455,7 +520,29 @@ class ICVIARTMAP(
             self.index_trace_ = index.direction * result.trace
         elif hasattr(self, "index_trace_"):
             del self.index_trace_
-        self.fitted_ = FittedModel(index, scaling, result.moments, result.boxes)
+        self._set_components(result, scaling)
+        groups, clusters = result.moments, np.arange(self.n_clusters_)
+        if result.joined is not None:
+            groups, clusters = result.joined.moments, result.joined.clusters
+        self.fitted_ = FittedModel(index, scaling, result.moments, result.boxes, groups, clusters)
+
+    def _set_components(self, result: FitResult, scaling: Scaling) -> None:
+        """What the clusters were joined of, if they were."""
+        for name in ("components_", "joins_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if (joined := result.joined) is None:
+            return
+        mixture = make_mixture(joined.moments)
+        self.components_ = Components(
+            labels=joined.labels,
+            clusters=joined.clusters,
+            means=scaling.standardise_inverse(mixture.mean),
+            covariances=mixture.covariance * np.outer(scaling.deviation, scaling.deviation),
+            weights=joined.moments.n / joined.moments.n.sum(),
+        )
+        made = np.arange(len(joined.clusters) - 1) < len(joined.clusters) - self.n_clusters_
+        self.joins_ = Joins(*joined.tree, made)
 
     def _summary(self) -> notebook.Summary | None:
         if not hasattr(self, "fitted_"):
@@ -546,10 +633,14 @@ class ICVIARTMAP(
         check_verbose(self.verbose)
         check_truth("shuffle", self.shuffle)
         check_choice("order", self.order, (None, "vat"))
+        check_choice("shape", self.shape, SHAPES)
         if not isinstance(self.refine, (bool, np.bool_)) and str(self.refine) != "auto":
             raise ValueError(f'refine must be "auto", True or False, got {shown(self.refine)}.')
         check_choice("evaluation", self.evaluation, ("incremental", "batch"))
         self._check_prediction()
+        index = get_index(self.index)
+        if self.shape != "gaussian":
+            self._check_shape(index)
         parameters = Parameters(
             float(self.rho_a),
             float(self.rho_ab),
@@ -558,7 +649,22 @@ class ICVIARTMAP(
             float(self.epsilon),
             float(self.beta_ab),
         )
-        return get_index(self.index), parameters
+        return index, parameters
+
+    def _check_shape(self, index: Index) -> None:
+        """What joining components needs."""
+        wrong = None
+        if index != get_index("NI"):
+            wrong = f'index="NI", got {shown(index.name)}'
+        elif not self._refines(index):
+            wrong = f'refine="auto" or True, got {shown(self.refine)}'
+        elif not isinstance(self.init, str):
+            wrong = 'init="k-means++", got centres'
+        if wrong is not None:
+            raise ValueError(
+                f"shape={shown(self.shape)} joins Gaussian components, which needs {wrong}. Leave "
+                'it at its default, or use shape="gaussian".'
+            )
 
     def _check_wanted(self) -> None:
         wanted = self.n_clusters

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from icvi_artmap._support.validation import check_integer, refuse_sparse
 from icvi_artmap._support.wording import better, counted, number, percent
+from icvi_artmap.estimators.fitted import groups_of
 from icvi_artmap.indices.base import RESOLUTION
 from icvi_artmap.inspection.profiles import ROUNDING, Profiles, profiles
 
@@ -293,7 +294,7 @@ def explain(
     own, positions = None, None
     if samples is not None:
         positions = _check_samples(samples, len(rows), len(model.labels_))
-        own = model.labels_[positions]
+        own = groups_of(model)[positions]
     index = model.fitted_.index
     values = model.fitted_.index_values(rows, own)
     best, margin = _best_and_margin(index.direction * values)

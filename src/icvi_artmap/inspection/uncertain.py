@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._support.threads import one_thread
+from icvi_artmap.estimators.fitted import groups_of
 from icvi_artmap.indices.shared.ridge import ridge
 from icvi_artmap.samples.moments import symmetric
 from icvi_artmap.samples.scaling import blocks
@@ -81,7 +82,7 @@ def _margins(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The best other cluster of every row, and how much worse the index is with the row there."""
     index, own = model.fitted_.index, model.labels_[rows]
-    values = model.fitted_.index_values(X[rows], own)
+    values = model.fitted_.index_values(X[rows], groups_of(model)[rows])
     scores, each = index.direction * values, np.arange(len(rows))
     present = scores[each, own]
     scores[each, own] = -np.inf
@@ -100,13 +101,14 @@ def _lead(
     less n / (n - 1) |x - mean|² here, which decides for CH and WB; for NI, the logarithm of the
     Gaussian density of either cluster times its share of the samples.
     """
-    n, mean = model.fitted_.moments.n.astype(float), model.fitted_.moments.mean
+    groups, clusters, mine = model.fitted_.groups, model.fitted_.group_clusters, groups_of(model)
+    n, mean = groups.n.astype(float), groups.mean
     gaussian = model.fitted_.index.needs_scatter
     if gaussian:
         whitening, offset = _gaussians(model)
     lead = np.empty(len(rows))
     for part in blocks(len(rows)):
-        table, own = model.fitted_.standardised(X[rows[part]]), model.labels_[rows[part]]
+        table, own = model.fitted_.standardised(X[rows[part]]), mine[rows[part]]
         cost = np.empty((len(table), len(n)))
         for i in range(len(n)):
             away = table - mean[i]
@@ -120,14 +122,14 @@ def _lead(
         else:
             present = cost[here] * (n / np.maximum(n - 1.0, 1.0))[own]
             cost *= n / (n + 1.0)
-        cost[here] = np.inf
+        cost[clusters[own][:, None] == clusters] = np.inf
         lead[part] = cost.min(axis=1) - present
     return lead
 
 
 def _gaussians(model: ICVIARTMAP) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """A matrix that makes each cluster round, and the constants of their log-densities."""
-    moments = model.fitted_.moments
+    """A matrix that makes each group round, and the constants of their log-densities."""
+    moments = model.fitted_.groups
     n, d = moments.n.astype(float), moments.mean.shape[1]
     whitening, offset = np.empty((len(n), d, d)), np.empty(len(n))
     delta = ridge(d)

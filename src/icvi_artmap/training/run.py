@@ -18,6 +18,7 @@ from icvi_artmap.network.members import Members
 from icvi_artmap.network.resonance import BELOW_AB, RHO_A, RHO_AB
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.training import refinement
+from icvi_artmap.training.joining import Tree
 from icvi_artmap.training.merge_split import merge, split
 from icvi_artmap.training.presenting import (
     NO_TRACE,
@@ -58,6 +59,15 @@ class Vigilances(NamedTuple):
         """Whether a run with these vigilances would be the same."""
         return self.least_a <= rho_a <= self.most_a and self.above_ab < rho_ab <= self.most_ab
 
+    def within(self, other: Vigilances) -> Vigilances:
+        """Those for which two runs are the same."""
+        return Vigilances(
+            max(self.least_a, other.least_a),
+            min(self.most_a, other.most_a),
+            max(self.above_ab, other.above_ab),
+            min(self.most_ab, other.most_ab),
+        )
+
 
 class Epoch(NamedTuple):
     """What an epoch has ended with, and what was done at its end."""
@@ -70,7 +80,7 @@ class Epoch(NamedTuple):
 
 @dataclass
 class FitResult:
-    """What a run leaves behind, samples in their original order, boxes scaled."""
+    """What a fit leaves behind, samples in their original order, boxes scaled."""
 
     labels: NDArray[np.int64]
     sample_categories: NDArray[np.int64]
@@ -83,6 +93,16 @@ class FitResult:
     epochs: list[Epoch]
     converged: bool
     vigilances: Vigilances
+    joined: Joined | None = None  #: what the clusters were joined of, if they were
+
+
+class Joined(NamedTuple):
+    """Components that clusters were joined of."""
+
+    labels: NDArray[np.int64]  #: component of every sample, in their original order
+    clusters: NDArray[np.int64]  #: cluster of every component
+    moments: mom.Moments  #: of the components, in standardised features
+    tree: Tree  #: in what order they were joined
 
 
 @dataclass(frozen=True)
@@ -148,6 +168,11 @@ class Run:
         return self
 
     # --- the stages ------------------------------------------------------------------------------
+
+    def teach(self) -> Self:
+        """Leave the partition of the start as it is, and only teach it to the network."""
+        self._teach()
+        return self
 
     def _initialise(self) -> None:
         """First boxes, first partition, and the state of the index for it (rules 2 and 3)."""

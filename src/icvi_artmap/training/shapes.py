@@ -14,7 +14,7 @@ is largest, and pieces that samples make by chance do not count.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +31,8 @@ from icvi_artmap.training import refinement
 from icvi_artmap.training.joining import Hills, Labels, Neighbours, Tree, hills, join, neighbours
 from icvi_artmap.training.number_of_clusters import Selection
 from icvi_artmap.training.refinement import Outlook, Partition
-from icvi_artmap.training.start import kmeans_labels
+from icvi_artmap.training.run import FitResult, Joined, Run, Settings
+from icvi_artmap.training.start import Samples, kmeans_labels, start_from
 
 #: Numbers of components, each about twice the one before.
 LADDER = (8, 15, 30, 60, 120)
@@ -67,8 +68,7 @@ class Shapes(NamedTuple):
     labels: Labels  #: cluster of every sample
     components: Labels  #: component of every sample
     cluster_of: NDArray[np.int64]  #: cluster of every component
-    tree: Tree  #: how the components were joined
-    hills: Hills  #: components with their peaks and saddles
+    tree: Tree  #: in what order the components are joined
 
 
 class Survey:
@@ -105,6 +105,17 @@ class Survey:
     def candidates(self, k: int) -> list[Landscape]:
         """Those that have k clusters to show."""
         return [found for found in self.landscapes if found.tree.n_hills >= k]
+
+    def describes_better(self, plain: Labels) -> bool:
+        """Whether some number of components describes the data better than a plain partition.
+
+        That is told by the criterion that chooses a number of Gaussian clusters.
+        """
+        labels = np.unique(plain[self.rows], return_inverse=True)[1].astype(np.int64)
+        k = int(labels.max()) + 1
+        state = self.index.state(self.seen, labels, k, k)
+        criterion = self.index.criterion.of(state, self.index.score(state))
+        return any(found.criterion < criterion for found in self.landscapes)
 
     def select(self, least: int, most: int | None) -> Selection:
         """The number of clusters at which the evidence for a join rises most."""
@@ -246,5 +257,33 @@ def shapes_of(
     x, count = seen.standardised(slice(None)), len(cluster_of)
     moments = mom.of_clusters(seen, part, count, with_scatter=True)
     found = hills(pairs, *_density(moments, x, pairs), of_sample=part)
-    tree = join(found, cluster_of)
-    return Shapes(cluster_of[components], components, cluster_of, tree, found)
+    return Shapes(cluster_of[components], components, cluster_of, join(found, cluster_of))
+
+
+def joined_result(
+    samples: Samples, shapes: Shapes, plain: FitResult, settings: Settings
+) -> FitResult:
+    """The result of a fit whose clusters are joined of components.
+
+    A network learns the components, so that categories lie in them, and its map field ties the
+    categories to clusters. The epochs are those of the plain run.
+    """
+    index, data, count = settings.index, samples.data, len(shapes.cluster_of)
+    means = mom.of_clusters(data, shapes.components, count, False).mean
+    run = Run(samples, start_from(shapes.components, means, data), settings).teach()
+    taught, k = run.result(), int(shapes.cluster_of.max()) + 1
+    moments = mom.of_clusters(data.not_turned(), shapes.labels, k, index.needs_scatter)
+    state = index.state(data, shapes.labels, k, k)
+    by_cluster = [taught.map_field[:, shapes.cluster_of == i].max(axis=1) for i in range(k)]
+    return replace(
+        plain,
+        labels=samples.in_original_order(shapes.labels),
+        sample_categories=taught.sample_categories,
+        boxes=taught.boxes,
+        map_field=np.column_stack(by_cluster),
+        centres=moments.mean.copy(),
+        moments=moments,
+        history=[*plain.history, index.score(state)],
+        vigilances=plain.vigilances.within(taught.vigilances),
+        joined=Joined(taught.labels, shapes.cluster_of, taught.moments, shapes.tree),
+    )
