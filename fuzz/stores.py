@@ -6,7 +6,6 @@ import json
 import random
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ class Stores(Campaign):
         self.X = rng.normal(size=(30, 2)) + 5.0 * rng.integers(0, 3, (30, 1))
         self.expected = self.search().fit(self.X)
         self.content = self.path.read_bytes()
-        self.records = [parsed(line) for line in self.content.splitlines()[1:]]
+        self.records = [content_of(line) for line in self.content.splitlines()[1:]]
 
     def search(self) -> ICVIARTMAPSearch:
         return ICVIARTMAPSearch(
@@ -64,12 +63,12 @@ class Stores(Campaign):
     def damaged(self, content: bytes) -> int:
         """The number of whole lines below the first that are no records of the store."""
         whole = content[: content.rfind(b"\n") + 1]
-        return sum(parsed(line) not in self.records for line in whole.splitlines()[1:])
+        return sum(content_of(line) not in self.records for line in whole.splitlines()[1:])
 
 
-def parsed(line: bytes) -> Any:
-    """What a line holds; None if it is no JSON."""
+def content_of(line: bytes) -> str:
+    """What a line holds, in one form of JSON: 1 and 1.0 differ. Empty if it is no JSON."""
     try:
-        return json.loads(line)
+        return json.dumps(json.loads(line))
     except (ValueError, RecursionError):
-        return None
+        return ""
