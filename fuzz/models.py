@@ -100,11 +100,10 @@ def fitted_models() -> list[Any]:
 def use(model: Any) -> None:
     """All that a kernel does with a model's numbers."""
     rows: Any = samples(5, model.n_features_in_)
-    names = getattr(model, "feature_names_in_", [])
-    if len(set(names)) == model.n_features_in_:  # scikit-learn takes no frame with equal names
+    if hasattr(model, "feature_names_in_"):
         import pandas as pd
 
-        rows = pd.DataFrame(rows, columns=names)
+        rows = pd.DataFrame(rows, columns=model.feature_names_in_)
     predicted = model.predict(rows)
     if isinstance(model, FuzzyARTMAP):
         demand(set(predicted) <= set(model.classes_), "predict gives no known class")

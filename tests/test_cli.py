@@ -766,7 +766,7 @@ def test_quiet_compiles_quietly(
 def test_interrupt(when: str, tmp_path: Path) -> None:
     target = tmp_path / "labels.csv"
     target.write_bytes(b"old")
-    arguments = ("fit", "-", "-k", "20", "--starts", "100000", "-o", target)
+    arguments = ("fit", "-", "-k", "20", "--starts", "10000", "-o", target)
     process = start(*arguments, stdin=subprocess.PIPE)
     assert process.stdin is not None
     try:

@@ -15,6 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap._support.callbacks import CallbackSupportMixin, Watch, watched, with_callbacks
 from icvi_artmap._support.validation import (
+    MOST_EPOCHS,
+    MOST_RUNS,
     check_choice,
     check_integer,
     check_real,
@@ -103,13 +105,14 @@ class ICVIARTMAP(
     tol : float, default=1e-6
         Training ends when the index changes by no more than this from one epoch to the next.
     max_epochs : int, default=20
-        Training ends after this many epochs at the latest.
+        Training ends after this many epochs at the latest; at most 1,000,000.
     init : {"k-means++"} or array-like of shape (n_clusters, n_features), default="k-means++"
         Start from the centres of k-means, or from these centres (in the units of the data).
     n_init : int, default=1
-        Number of whole runs from different starts; the one with the best index value is kept.
+        Number of whole runs from different starts, at most 10,000; the one with the best index
+        value is kept.
     kmeans_trials : int, default=10
-        Number of k-means runs for one start, of which the best is taken.
+        Number of k-means runs for one start, at most 10,000, of which the best is taken.
     shuffle : bool, default=True
         Present the samples in a random order (drawn once), or in the given one.
     order : {"vat"} or None, default=None
@@ -599,8 +602,8 @@ class ICVIARTMAP(
             centres = check_array(self.init, dtype=np.float64, input_name="init")
         if self._chooses():
             raise ValueError(
-                f"init has centres, so their number is known: n_clusters={self.n_clusters!r} has "
-                f'nothing to choose. Use n_clusters={len(centres)}, or init="k-means++".'
+                f"init has centres, so their number is known: n_clusters={shown(self.n_clusters)} "
+                f'has nothing to choose. Use n_clusters={len(centres)}, or init="k-means++".'
             )
         expected = (self._wanted()[0], n_features)
         if centres.shape != expected:
@@ -621,8 +624,9 @@ class ICVIARTMAP(
         self._check_wanted()
         if self.n_clusters == 1:
             warnings.warn(ONE_CLUSTER, RuntimeWarning, stacklevel=3)
-        for name in ("max_epochs", "n_init", "kmeans_trials"):
-            check_integer(name, getattr(self, name), 1)
+        check_integer("max_epochs", self.max_epochs, 1, MOST_EPOCHS)
+        check_integer("n_init", self.n_init, 1, MOST_RUNS)
+        check_integer("kmeans_trials", self.kmeans_trials, 1, MOST_RUNS)
         check_real("rho_a", self.rho_a, 0.0, 1.0)
         check_real("rho_ab", self.rho_ab, 0.0, 1.0)
         check_real("beta_a", self.beta_a, 0.0, 1.0, open_low=True)
@@ -674,7 +678,7 @@ class ICVIARTMAP(
                     f'n_clusters={shown(wanted)} is unknown. Use a number, a range or "auto".'
                 )
         elif isinstance(wanted, range):
-            if len(wanted) == 0 or wanted[0] < 2 or wanted.step != 1:
+            if not wanted or wanted[0] < 2 or wanted.step != 1:
                 raise ValueError(
                     f"n_clusters={shown(wanted)} must have at least one number, begin at 2 or "
                     "above and leave none out, as range(2, 21) does."

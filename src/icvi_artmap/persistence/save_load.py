@@ -259,8 +259,10 @@ def _set_names(model: Any, header: Header) -> None:
     names, output = header.get("feature_names"), header.get("set_output")
     if names is not None:
         d = model.n_features_in_
-        if not _strings(names) or len(names) != d:
-            raise ContentError(f"its feature names are {shortened(names)}, expected {d} strings")
+        if not _strings(names) or len(names) != d or len(set(names)) != d:
+            raise ContentError(
+                f"its feature names are {shortened(names)}, expected {d} different strings"
+            )
         model.feature_names_in_ = np.array(names, dtype=object)
     if output is not None:
         if output not in ("default", "pandas", "polars") or not hasattr(model, "set_output"):
