@@ -12,6 +12,7 @@ import os
 import platform
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,8 +54,10 @@ from icvi_artmap.persistence.file_format import (
 from icvi_artmap.samples.moments import Moments, symmetric
 from icvi_artmap.samples.scaling import Scaling
 from icvi_artmap.training.art_family import assembled
+from icvi_artmap.training.joining import Tree
 from icvi_artmap.training.number_of_clusters import make_selection
-from icvi_artmap.training.run import Epoch, FitResult, Vigilances
+from icvi_artmap.training.run import Epoch, FitResult, Joined, Vigilances
+from icvi_artmap.training.shapes import RULE
 
 __all__ = ["ModelFileError", "load", "save"]
 
@@ -554,14 +557,30 @@ def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
     del arrays["moments.size"]
     if hasattr(model, "index_trace_"):
         arrays["index_trace"] = model.index_trace_
+    if hasattr(model, "components_"):
+        arrays |= _joined_arrays(model)
     fitted: Header = {"n_iter": int(model.n_iter_), "converged": bool(model.converged_)}
     if hasattr(model, "selection_"):
         chosen = model.selection_
-        for name in ("single", "limited", "repeated"):
+        for name in ("single", "limited", "repeated", "clear", "joins"):
             fitted[f"selection_{name}"] = getattr(chosen, name)
         for name in ("k", "criterion", "index_values"):
             arrays[f"selection.{name}"] = getattr(chosen, name)
     return fitted, arrays
+
+
+def _joined_arrays(model: ICVIARTMAP) -> Arrays:
+    """What clusters were joined of, and how."""
+    arrays: Arrays = {
+        "components.labels": model.components_.labels,
+        "components.clusters": model.components_.clusters,
+    }
+    for name, array in model.fitted_.groups._asdict().items():
+        arrays[f"components.{name}"] = array
+    del arrays["components.size"]
+    for name in Tree._fields:
+        arrays[f"joins.{name}"] = getattr(model.joins_, name)
+    return arrays
 
 
 def _restore_icviartmap(
@@ -593,22 +612,26 @@ def _restore_icviartmap(
         boxes=boxes,
         map_field=map_field,
         centres=scaling.standardise(centres),
-        moments=_take_moments(contents, index, np.bincount(labels, minlength=k), d),
+        moments=_take_moments(contents, "moments", index, np.bincount(labels, minlength=k), d),
         history=(index.direction * history).tolist(),
         trace=None if trace is None else index.direction * trace,
         epochs=[Epoch(*numbers) for numbers in epochs.tolist()],
         converged=_truth(fitted, "converged"),
         vigilances=Vigilances(*vigilances.tolist()),
+        joined=_take_joined(contents, index, labels, k, d),
     )
     selection = None
     if "selection.k" in contents:
         single = _truth(fitted, "selection_single")
         # Files of version 0.1.0 do not have these.
-        limited, repeated = (
+        limited, repeated, joins = (
             f"selection_{name}" in fitted and _truth(fitted, f"selection_{name}")
-            for name in ("limited", "repeated")
+            for name in ("limited", "repeated", "joins")
         )
         selection = make_selection(index, *_take_path(contents), single, limited, repeated)
+        if joins:
+            clear = _truth(fitted, "selection_clear")
+            selection = replace(selection, clear=clear, joins=True, rule=RULE)
     restore_icvi_artmap(model, result, centres, scaling, index, selection)
 
 
@@ -622,29 +645,68 @@ def _take_scaling(contents: Contents, d: int) -> Scaling:
     return scaling
 
 
-def _take_moments(contents: Contents, index: Index, held: NDArray[np.int64], d: int) -> Moments:
+def _take_joined(
+    contents: Contents, index: Index, labels: NDArray[np.int64], k: int, d: int
+) -> Joined | None:
+    """What clusters were joined of, if they were."""
+    if "components.clusters" not in contents:
+        return None
+    clusters = contents.positions("components.clusters", None, k)
+    count = len(clusters)
+    if count < k or len(np.unique(clusters)) < k:
+        raise ContentError(f"'components.clusters' has {count} components for {k} clusters")
+    components = contents.positions("components.labels", len(labels), count)
+    if (clusters[components] != labels).any():
+        raise ContentError("'components.labels' has samples of other clusters than 'labels'")
+    held = np.bincount(components, minlength=count)
+    moments = _take_moments(contents, "components", index, held, d)
+    tree = Tree(
+        contents.take("joins.first", np.int64, count - 1),
+        contents.take("joins.second", np.int64, count - 1),
+        contents.take("joins.prominence", np.float64, count - 1),
+        contents.take("joins.evidence", np.float64, count - 1),
+    )
+    _check_tree(tree, clusters, k)
+    return Joined(components, clusters, moments, tree)
+
+
+def _check_tree(tree: Tree, clusters: NDArray[np.int64], k: int) -> None:
+    """Every component but the first is joined once, to one that is there, in its cluster first."""
+    alive = np.ones(len(clusters), np.bool_)
+    check_between("joins.first", tree.first, 0, len(clusters) - 1)
+    check_between("joins.second", tree.second, 0, len(clusters) - 1)
+    for step, (a, b) in enumerate(zip(tree.first.tolist(), tree.second.tolist(), strict=True)):
+        inside = clusters[a] == clusters[b] or step >= len(clusters) - k
+        if not (a < b and alive[a] and alive[b] and inside):
+            raise ContentError(f"'joins' are not those of a tree: components {a} and {b}")
+        alive[b] = False
+
+
+def _take_moments(
+    contents: Contents, group: str, index: Index, held: NDArray[np.int64], d: int
+) -> Moments:
     k, side = len(held), d if index.needs_scatter else 0
     moments = Moments(
         size=np.array([k], np.int64),
-        n=contents.take("moments.n", np.int64, k),
-        mean=contents.take("moments.mean", np.float64, k, d),
-        compactness=contents.take("moments.compactness", np.float64, k),
-        scatter=contents.take("moments.scatter", np.float64, k, side, side),
-        drift=contents.take("moments.drift", np.float64, k),
+        n=contents.take(f"{group}.n", np.int64, k),
+        mean=contents.take(f"{group}.mean", np.float64, k, d),
+        compactness=contents.take(f"{group}.compactness", np.float64, k),
+        scatter=contents.take(f"{group}.scatter", np.float64, k, side, side),
+        drift=contents.take(f"{group}.drift", np.float64, k),
     )
-    check_between("moments.n", moments.n, 1, MOST_SAMPLES // k)
+    check_between(f"{group}.n", moments.n, 1, MOST_SAMPLES // k)
     if (moments.n < held).any():
-        raise ContentError("'moments.n' counts fewer samples than 'labels'")
-    check_between("moments.mean", moments.mean, -LARGEST_MOMENT, LARGEST_MOMENT)
-    check_between("moments.compactness", moments.compactness, 0.0, LARGEST_MOMENT)
-    check_between("moments.scatter", moments.scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
-    check_between("moments.drift", moments.drift, 0.0, LARGEST_MOMENT)
+        raise ContentError(f"'{group}.n' counts fewer samples than 'labels'")
+    check_between(f"{group}.mean", moments.mean, -LARGEST_MOMENT, LARGEST_MOMENT)
+    check_between(f"{group}.compactness", moments.compactness, 0.0, LARGEST_MOMENT)
+    check_between(f"{group}.scatter", moments.scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
+    check_between(f"{group}.drift", moments.drift, 0.0, LARGEST_MOMENT)
     for i in range(k if side else 0):
-        _check_scatter(moments.scatter[i], i)
+        _check_scatter(moments.scatter[i], group, i)
     return moments
 
 
-def _check_scatter(upper: NDArray[np.float64], i: int) -> None:
+def _check_scatter(upper: NDArray[np.float64], group: str, i: int) -> None:
     """No variance is negative, in whatever direction."""
     diagonal = np.arange(len(upper))
     whole = symmetric(upper)
@@ -652,7 +714,7 @@ def _check_scatter(upper: NDArray[np.float64], i: int) -> None:
     try:
         np.linalg.cholesky(whole)
     except np.linalg.LinAlgError:
-        raise ContentError(f"'moments.scatter' of cluster {i} has a negative variance") from None
+        raise ContentError(f"'{group}.scatter' of cluster {i} has a negative variance") from None
 
 
 def _take_path(

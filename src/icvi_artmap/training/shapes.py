@@ -42,8 +42,11 @@ STEPS, FEWEST_STEPS, TRIES = 400, 4, 4
 MANY = 10_000
 #: Evidence that valleys between samples of one cluster reach by chance.
 CHANCE = 5.0
-#: The choice of a number is clear if this part of the landscapes would choose it alone.
-AGREED = 0.75
+#: The choice of a number is clear if this part of the landscapes would choose it alone, and if the
+#: evidence rises by this factor there: that of a single flat shape does not.
+AGREED, RISE = 0.75, 2.0
+#: What is compared, the least of it: by how much the evidence falls, turned.
+RULE = "-rise of ln evidence"
 #: More clusters are not looked for.
 MOST_CLUSTERS = 60
 
@@ -133,9 +136,10 @@ class Survey:
             criterion=-rises,
             index_values=np.array([self._value(middle.clusters(int(j))) for j in numbers]),
             margin=float(rises.max() - others.max(initial=-np.inf)),
-            clear=bool(votes >= AGREED and evidence > np.log(CHANCE)),
-            rule="the rise of the evidence for joining clusters",
+            clear=bool(votes >= AGREED and rises.max() >= np.log(RISE)),
+            rule=RULE,
             single=bool(evidence <= np.log(CHANCE)),
+            joins=True,
         )
 
     def _value(self, labels: Labels) -> float:
