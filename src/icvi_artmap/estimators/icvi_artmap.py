@@ -342,10 +342,13 @@ class ICVIARTMAP(
 
     def _number_of_shapes(self, survey: Survey) -> int | None:
         """The number of clusters that landscapes show, if they are asked."""
-        if self.shape != "any" or not self._chooses() or not survey.landscapes:
+        if self.shape != "any" or not self._chooses():
             return None
-        self.selection_: Selection = survey.select(*self._wanted())
-        return self.selection_.n_clusters
+        chosen = survey.select(*self._wanted())
+        if chosen is None:
+            return None
+        self.selection_: Selection = chosen
+        return chosen.n_clusters
 
     def _shapes(self, survey: Survey, run: Run) -> Shapes | None:
         """The clusters as they are joined of components; None if they are better left as they are.
@@ -354,14 +357,16 @@ class ICVIARTMAP(
         asked for the number of clusters as well, only where it is clear.
         """
         k = run.k
-        if self.shape == "auto":
-            if self._chooses():
-                chosen = survey.select(*self._wanted()) if survey.landscapes else None
-                if chosen is None or not chosen.clear or chosen.n_clusters == k:
-                    return None
-                self.selection_, k = chosen, chosen.n_clusters
-            elif not survey.describes_better(run.labels):
+        if self.shape == "auto" and not self._chooses():
+            if not survey.describes_better(run.labels):
                 return None
+        elif self.shape == "auto":
+            chosen = survey.select(*self._wanted())
+            if chosen is None or not chosen.clear or chosen.n_clusters == k:
+                return None
+            self.selection_, k = chosen, chosen.n_clusters
+        elif self._chooses() and self.selection_.joins:
+            k = self.selection_.n_clusters
         return survey.best(run.labels, k)
 
     def _attributes_of(self, subject: Any) -> dict[str, Any]:
