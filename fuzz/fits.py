@@ -99,6 +99,7 @@ def random_options(rng: np.random.Generator) -> dict[str, Any]:
     """Defaults mostly; the others are at the ends of what is allowed."""
     options: dict[str, Any] = {
         "index": choice(rng, *NAMES, "ni", "ch"),
+        "shape": choice(rng, *("gaussian",) * 6, "any", "auto"),
         "refine": choice(rng, "auto", "auto", True, False),
         "evaluation": choice(rng, *("incremental",) * 9, "batch"),
         "prediction": choice(rng, "auto", "index", "category"),

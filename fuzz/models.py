@@ -16,6 +16,7 @@ from typing import Any
 import numba
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import make_circles
 
 from fuzz.campaign import Campaign, Outcome, clear, demand
 from fuzz.mutations import altered_bytes
@@ -85,12 +86,14 @@ def fitted_models() -> list[Any]:
 
     X, classes = samples(60, 2), np.array(["no", "yes", "perhaps"])[np.arange(60) % 3]
     frame = pd.DataFrame(X, columns=["<b>width</b>", "höhe"])
+    rings, _ = make_circles(150, noise=0.05, factor=0.4, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [
             ICVIARTMAP(3, random_state=0).fit(frame, trace=True),
             ICVIARTMAP(3, index="ch", init=X[:3].tolist(), rho_a=0.8).fit(X),
             ICVIARTMAP(range(2, 5), random_state=0, rho_ab=0.5).fit(X),
+            ICVIARTMAP("auto", shape="any", random_state=0).fit(rings),
             FuzzyART(0.98, feature_range=(-99, [99.0, 98.0])).fit(X),
             DualVigilanceFuzzyART(0.9, 0.5, max_epochs=None).fit(X),
             FuzzyARTMAP(0.5, beta_ab=0.5, rho_ab=0.8, epsilon=-0.01).fit(X, classes),

@@ -131,7 +131,7 @@ def test_the_same_seed_gives_the_same_clusters_in_a_part_of_the_rows(monkeypatch
 @pytest.mark.parametrize(
     ("parameters", "wanted"),
     [
-        ({"index": "CH"}, 'index="NI"'),
+        ({"index": "CH"}, "Gaussian clusters, got 'CH'"),
         ({"refine": False}, "refine"),
         ({"init": np.zeros((2, 2))}, "init"),
         ({"shape": "round"}, "shape"),

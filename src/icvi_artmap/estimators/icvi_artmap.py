@@ -663,8 +663,8 @@ class ICVIARTMAP(
     def _check_shape(self, index: Index) -> None:
         """What joining components needs."""
         wrong = None
-        if index != get_index("NI"):
-            wrong = f'index="NI", got {shown(index.name)}'
+        if not index.gaussian:
+            wrong = f"an index of Gaussian clusters, got {shown(index.name)}"
         elif not self._refines(index):
             wrong = f'refine="auto" or True, got {shown(self.refine)}'
         elif not isinstance(self.init, str):
