@@ -292,8 +292,8 @@ def explain(
     rows = validate_data(model, X, reset=False, dtype=np.float64, copy=True)
     own, positions = None, None
     if samples is not None:
-        positions = _check_samples(samples, len(rows), len(model.labels_))
-        own = model.labels_[positions]
+        positions = _check_samples(samples, len(rows), len(model.sample_clusters_))
+        own = model.sample_clusters_[positions]
     index = model.fitted_.index
     values = model.fitted_.index_values(rows, own)
     best, margin = _best_and_margin(index.direction * values)

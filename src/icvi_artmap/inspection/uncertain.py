@@ -80,7 +80,7 @@ def _margins(
     model: ICVIARTMAP, X: NDArray[np.floating], rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The best other cluster of every row, and how much worse the index is with the row there."""
-    index, own = model.fitted_.index, model.labels_[rows]
+    index, own = model.fitted_.index, model.sample_clusters_[rows]
     values = model.fitted_.index_values(X[rows], own)
     scores, each = index.direction * values, np.arange(len(rows))
     present = scores[each, own]
@@ -106,7 +106,7 @@ def _lead(
         whitening, offset = _gaussians(model)
     lead = np.empty(len(rows))
     for part in blocks(len(rows)):
-        table, own = model.fitted_.standardised(X[rows[part]]), model.labels_[rows[part]]
+        table, own = model.fitted_.standardised(X[rows[part]]), model.sample_clusters_[rows[part]]
         cost = np.empty((len(table), len(n)))
         for i in range(len(n)):
             away = table - mean[i]

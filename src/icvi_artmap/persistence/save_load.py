@@ -50,6 +50,7 @@ from icvi_artmap.persistence.file_format import (
     ModelFileError,
     shortened,
 )
+from icvi_artmap.prediction.confidence import Levels
 from icvi_artmap.samples.moments import Moments, symmetric
 from icvi_artmap.samples.scaling import Scaling
 from icvi_artmap.training.art_family import assembled
@@ -64,6 +65,8 @@ ROUNDING = 1e-9
 LARGEST_MOMENT = 1e100
 #: Rounding of a scatter matrix, as a part of its trace and of 1.
 SCATTER_ROUNDING = 1e-9
+#: Densities are divided by the fall to where noise begins.
+LEAST_FALL = 1e-100
 #: Samples, counted as integers but used as floats.
 MOST_SAMPLES = 1 << 53
 #: A cluster has a category, or lost it to another: k is of the order of the categories. Without
@@ -550,6 +553,9 @@ def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
         for name, array in values._asdict().items():
             arrays[f"{group}.{name}"] = array
     del arrays["moments.size"]
+    if not np.array_equal(model.labels_, model.sample_clusters_):
+        arrays["sample_clusters"] = model.sample_clusters_
+    arrays.update(_written_density(model))
     if hasattr(model, "index_trace_"):
         arrays["index_trace"] = model.index_trace_
     fitted: Header = {"n_iter": int(model.n_iter_), "converged": bool(model.converged_)}
@@ -572,7 +578,7 @@ def _restore_icviartmap(
     k = map_field.shape[1]
     if k > max(ANY_CLUSTERS, CLUSTERS_PER_CATEGORY * n_categories):
         raise ContentError(f"it has {k} clusters, but only {n_categories} categories")
-    labels = contents.positions("labels", None, k)
+    labels, clusters = _take_labels(contents, k)
     n_iter = _number(fitted, "n_iter", 1)
     history = contents.take("index_history", np.float64, None, infinite=True)
     if len(history) <= n_iter:
@@ -586,12 +592,12 @@ def _restore_icviartmap(
     scaling = _take_scaling(contents, d)
     centres = contents.take("cluster_centers", np.float64, k, d)
     result = FitResult(
-        labels=labels,
+        labels=clusters,
         sample_categories=contents.positions("sample_categories", len(labels), n_categories),
         boxes=boxes,
         map_field=map_field,
         centres=scaling.standardise(centres),
-        moments=_take_moments(contents, index, np.bincount(labels, minlength=k), d),
+        moments=_take_moments(contents, index, np.bincount(clusters, minlength=k), d),
         history=(index.direction * history).tolist(),
         trace=None if trace is None else index.direction * trace,
         epochs=[Epoch(*numbers) for numbers in epochs.tolist()],
@@ -607,7 +613,22 @@ def _restore_icviartmap(
             for name in ("limited", "repeated")
         )
         selection = make_selection(index, *_take_path(contents), single, limited, repeated)
-    restore_icvi_artmap(model, result, centres, scaling, index, selection)
+    gaussians, levels = _take_density(contents, result.moments)
+    restore_icvi_artmap(
+        model, result, centres, scaling, index, selection, gaussians, levels, labels
+    )
+
+
+def _take_labels(contents: Contents, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The labels, and the clusters of all samples; they differ only where a label is -1."""
+    if "sample_clusters" not in contents:
+        labels = contents.positions("labels", None, k)
+        return labels, labels
+    clusters = contents.positions("sample_clusters", None, k)
+    labels = contents.take("labels", np.int64, len(clusters))
+    if ((labels != clusters) & (labels != -1)).any():
+        raise ContentError("'labels' and 'sample_clusters' contradict each other")
+    return labels, clusters
 
 
 def _take_scaling(contents: Contents, d: int) -> Scaling:
@@ -638,11 +659,11 @@ def _take_moments(contents: Contents, index: Index, held: NDArray[np.int64], d: 
     check_between("moments.scatter", moments.scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
     check_between("moments.drift", moments.drift, 0.0, LARGEST_MOMENT)
     for i in range(k if side else 0):
-        _check_scatter(moments.scatter[i], i)
+        _check_scatter("moments.scatter", moments.scatter[i], i)
     return moments
 
 
-def _check_scatter(upper: NDArray[np.float64], i: int) -> None:
+def _check_scatter(name: str, upper: NDArray[np.float64], i: int) -> None:
     """No variance is negative, in whatever direction."""
     diagonal = np.arange(len(upper))
     whole = symmetric(upper)
@@ -650,7 +671,47 @@ def _check_scatter(upper: NDArray[np.float64], i: int) -> None:
     try:
         np.linalg.cholesky(whole)
     except np.linalg.LinAlgError:
-        raise ContentError(f"'moments.scatter' of cluster {i} has a negative variance") from None
+        raise ContentError(f"{name!r} of cluster {i} has a negative variance") from None
+
+
+def _written_density(model: ICVIARTMAP) -> Arrays:
+    """What is known of the density of the clusters."""
+    fitted = model.fitted_
+    arrays: Arrays = {}
+    if fitted.gaussians is not None and fitted.gaussians is not fitted.moments:
+        arrays["gaussians.scatter"] = fitted.gaussians.scatter
+    if fitted.levels is not None:
+        for name, array in fitted.levels._asdict().items():
+            arrays[f"levels.{name}"] = array
+    return arrays
+
+
+def _take_density(contents: Contents, moments: Moments) -> tuple[Moments | None, Levels | None]:
+    """Gaussians and levels; files of version 0.1.0 have none."""
+    k, d = moments.mean.shape
+    gaussians = moments if moments.scatter.shape[1] > 0 else None
+    if "gaussians.scatter" in contents:
+        if gaussians is not None:
+            raise ContentError("'gaussians.scatter' comes with 'moments.scatter'")
+        scatter = contents.take("gaussians.scatter", np.float64, k, d, d)
+        check_between("gaussians.scatter", scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
+        for i in range(k):
+            _check_scatter("gaussians.scatter", scatter[i], i)
+        gaussians = moments._replace(scatter=scatter)
+    if "levels.thin" not in contents:
+        return gaussians, None
+    if gaussians is None:
+        raise ContentError("it has levels of a density, but no 'gaussians.scatter'")
+    levels = Levels(
+        thin=contents.take("levels.thin", np.bool_, k),
+        usual=contents.take("levels.usual", np.float64, k),
+        fall=contents.take("levels.fall", np.float64, k),
+    )
+    if levels.thin.any():
+        raise ContentError("'levels.thin' leaves out all Gaussians of a cluster")
+    check_between("levels.usual", levels.usual, -LARGEST_MOMENT, LARGEST_MOMENT)
+    check_between("levels.fall", levels.fall, LEAST_FALL, LARGEST_MOMENT)
+    return gaussians, levels
 
 
 def _take_path(
