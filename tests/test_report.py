@@ -272,13 +272,13 @@ def test_overlap_and_mixing_by_hand() -> None:
 
     class Fixed(ICVIARTMAP):
         def fit(self, X: Any, y: Any = None, *, trace: bool = False) -> Any:
-            self.labels_ = (np.asarray(X)[:, 0] >= 6).astype(np.int64)
+            self.labels_ = self.sample_clusters_ = (np.asarray(X)[:, 0] >= 6).astype(np.int64)
             self.n_clusters_ = 2
             return self
 
     X = np.arange(10.0)[:, None]
     model = Fixed(2, random_state=0)
-    model.labels_, model.n_clusters_ = (X[:, 0] >= 5).astype(np.int64), 2
+    model.sample_clusters_, model.n_clusters_ = (X[:, 0] >= 5).astype(np.int64), 2
 
     class All(np.random.RandomState):  # a "half" with the rows that we choose
         def permutation(self, x: Any) -> Any:

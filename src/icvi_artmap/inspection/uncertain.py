@@ -81,7 +81,7 @@ def _margins(
     model: ICVIARTMAP, X: NDArray[np.floating], rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The best other cluster of every row, and how much worse the index is with the row there."""
-    index, own = model.fitted_.index, model.labels_[rows]
+    index, own = model.fitted_.index, model.sample_clusters_[rows]
     values = model.fitted_.index_values(X[rows], groups_of(model)[rows])
     scores, each = index.direction * values, np.arange(len(rows))
     present = scores[each, own]

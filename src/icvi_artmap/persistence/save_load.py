@@ -51,6 +51,8 @@ from icvi_artmap.persistence.file_format import (
     ModelFileError,
     shortened,
 )
+from icvi_artmap.prediction.confidence import Levels
+from icvi_artmap.samples.mixture import make_mixture
 from icvi_artmap.samples.moments import Moments, symmetric
 from icvi_artmap.samples.scaling import Scaling
 from icvi_artmap.training.art_family import assembled
@@ -67,6 +69,8 @@ ROUNDING = 1e-9
 LARGEST_MOMENT = 1e100
 #: Rounding of a scatter matrix, as a part of its trace and of 1.
 SCATTER_ROUNDING = 1e-9
+#: Densities are divided by the fall to where noise begins.
+LEAST_FALL = 1e-100
 #: Samples, counted as integers but used as floats.
 MOST_SAMPLES = 1 << 53
 #: A cluster has a category, or lost it to another: k is of the order of the categories. Without
@@ -555,6 +559,9 @@ def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
         for name, array in values._asdict().items():
             arrays[f"{group}.{name}"] = array
     del arrays["moments.size"]
+    if not np.array_equal(model.labels_, model.sample_clusters_):
+        arrays["sample_clusters"] = model.sample_clusters_
+    arrays.update(_written_density(model))
     if hasattr(model, "index_trace_"):
         arrays["index_trace"] = model.index_trace_
     if hasattr(model, "components_"):
@@ -593,7 +600,7 @@ def _restore_icviartmap(
     k = map_field.shape[1]
     if k > max(ANY_CLUSTERS, CLUSTERS_PER_CATEGORY * n_categories):
         raise ContentError(f"it has {k} clusters, but only {n_categories} categories")
-    labels = contents.positions("labels", None, k)
+    labels, clusters = _take_labels(contents, k)
     n_iter = _number(fitted, "n_iter", 1)
     history = contents.take("index_history", np.float64, None, infinite=True)
     if len(history) <= n_iter:
@@ -606,19 +613,20 @@ def _restore_icviartmap(
         trace = contents.take("index_trace", np.float64, n_iter * len(labels), infinite=True)
     scaling = _take_scaling(contents, d)
     centres = contents.take("cluster_centers", np.float64, k, d)
+    joined = _take_joined(contents, index, clusters, k, d)
     result = FitResult(
-        labels=labels,
+        labels=clusters,
         sample_categories=contents.positions("sample_categories", len(labels), n_categories),
         boxes=boxes,
         map_field=map_field,
         centres=scaling.standardise(centres),
-        moments=_take_moments(contents, "moments", index, np.bincount(labels, minlength=k), d),
+        moments=_take_moments(contents, "moments", index, np.bincount(clusters, minlength=k), d),
         history=(index.direction * history).tolist(),
         trace=None if trace is None else index.direction * trace,
         epochs=[Epoch(*numbers) for numbers in epochs.tolist()],
         converged=_truth(fitted, "converged"),
         vigilances=Vigilances(*vigilances.tolist()),
-        joined=_take_joined(contents, index, labels, k, d),
+        joined=joined,
     )
     selection = None
     if "selection.k" in contents:
@@ -632,7 +640,25 @@ def _restore_icviartmap(
         if joins:
             clear = _truth(fitted, "selection_clear")
             selection = replace(selection, clear=clear, joins=True, rule=RULE)
-    restore_icvi_artmap(model, result, centres, scaling, index, selection)
+    groups = (result.moments, np.arange(k))
+    if joined is not None:
+        groups = (joined.moments, joined.clusters)
+    gaussians, levels = _take_density(contents, *groups)
+    restore_icvi_artmap(
+        model, result, centres, scaling, index, selection, gaussians, levels, labels
+    )
+
+
+def _take_labels(contents: Contents, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The labels, and the clusters of all samples; they differ only where a label is -1."""
+    if "sample_clusters" not in contents:
+        labels = contents.positions("labels", None, k)
+        return labels, labels
+    clusters = contents.positions("sample_clusters", None, k)
+    labels = contents.take("labels", np.int64, len(clusters))
+    if ((labels != clusters) & (labels != -1)).any():
+        raise ContentError("'labels' and 'sample_clusters' contradict each other")
+    return labels, clusters
 
 
 def _take_scaling(contents: Contents, d: int) -> Scaling:
@@ -651,6 +677,8 @@ def _take_joined(
     """What clusters were joined of, if they were."""
     if "components.clusters" not in contents:
         return None
+    if not index.gaussian:
+        raise ContentError(f"it has components, which {index.name} does not make")
     clusters = contents.positions("components.clusters", None, k)
     count = len(clusters)
     if count < k or len(np.unique(clusters)) < k:
@@ -702,11 +730,11 @@ def _take_moments(
     check_between(f"{group}.scatter", moments.scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
     check_between(f"{group}.drift", moments.drift, 0.0, LARGEST_MOMENT)
     for i in range(k if side else 0):
-        _check_scatter(moments.scatter[i], group, i)
+        _check_scatter(f"{group}.scatter", moments.scatter[i], i)
     return moments
 
 
-def _check_scatter(upper: NDArray[np.float64], group: str, i: int) -> None:
+def _check_scatter(name: str, upper: NDArray[np.float64], i: int) -> None:
     """No variance is negative, in whatever direction."""
     diagonal = np.arange(len(upper))
     whole = symmetric(upper)
@@ -714,7 +742,64 @@ def _check_scatter(upper: NDArray[np.float64], group: str, i: int) -> None:
     try:
         np.linalg.cholesky(whole)
     except np.linalg.LinAlgError:
-        raise ContentError(f"'{group}.scatter' of cluster {i} has a negative variance") from None
+        raise ContentError(f"{name!r} of cluster {i} has a negative variance") from None
+
+
+def _check_mixture(gaussians: Moments) -> None:
+    """The density can be computed."""
+    try:
+        mixture = make_mixture(gaussians)
+    except np.linalg.LinAlgError:
+        raise ContentError("its Gaussians have a negative variance") from None
+    if not all(np.isfinite(array).all() for array in mixture):
+        raise ContentError("its Gaussians have no finite density")
+
+
+def _written_density(model: ICVIARTMAP) -> Arrays:
+    """What is known of the density of the clusters."""
+    fitted = model.fitted_
+    arrays: Arrays = {}
+    if fitted.gaussians is not None and fitted.gaussians is not fitted.groups:
+        arrays["gaussians.scatter"] = fitted.gaussians.scatter
+    if fitted.levels is not None:
+        for name, array in fitted.levels._asdict().items():
+            arrays[f"levels.{name}"] = array
+    return arrays
+
+
+def _take_density(
+    contents: Contents, moments: Moments, clusters: NDArray[np.int64]
+) -> tuple[Moments | None, Levels | None]:
+    """Gaussians and levels; files of version 0.1.0 have none.
+
+    ``moments``: of the groups that the index compares, ``clusters``: their clusters.
+    """
+    (count, d), k = moments.mean.shape, int(clusters.max()) + 1
+    gaussians = moments if moments.scatter.shape[1] > 0 else None
+    if "gaussians.scatter" in contents:
+        if gaussians is not None:
+            raise ContentError("'gaussians.scatter' comes with 'moments.scatter'")
+        scatter = contents.take("gaussians.scatter", np.float64, count, d, d)
+        check_between("gaussians.scatter", scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
+        for i in range(count):
+            _check_scatter("gaussians.scatter", scatter[i], i)
+        gaussians = moments._replace(scatter=scatter)
+    if gaussians is not None:
+        _check_mixture(gaussians)
+    if "levels.thin" not in contents:
+        return gaussians, None
+    if gaussians is None:
+        raise ContentError("it has levels of a density, but no 'gaussians.scatter'")
+    levels = Levels(
+        thin=contents.take("levels.thin", np.bool_, count),
+        usual=contents.take("levels.usual", np.float64, k),
+        fall=contents.take("levels.fall", np.float64, k),
+    )
+    if len(np.unique(clusters[~levels.thin])) < k:
+        raise ContentError("'levels.thin' leaves out all Gaussians of a cluster")
+    check_between("levels.usual", levels.usual, -LARGEST_MOMENT, LARGEST_MOMENT)
+    check_between("levels.fall", levels.fall, LEAST_FALL, LARGEST_MOMENT)
+    return gaussians, levels
 
 
 def _take_path(

@@ -101,14 +101,14 @@ def map_points(
     start = [0, -1] if d == 1 else [first, first + 1] if d == 2 else [0, 1]
     looks = [style(i) for i in range(model.n_clusters_)]
     content = {
-        "clusters": model.labels_[rows].tolist(),
+        "clusters": model.sample_clusters_[rows].tolist(),
         "ids": ids,
         "axes": axes,
         "components": first,
         "start": start,
         "colours": [look.colour for look in looks],
         "marks": [look.marker for look in looks],
-        "sizes": np.bincount(model.labels_, minlength=model.n_clusters_).tolist(),
+        "sizes": np.bincount(model.sample_clusters_, minlength=model.n_clusters_).tolist(),
         "telling": telling,
         "digits": DIGITS,
     }

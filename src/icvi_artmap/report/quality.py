@@ -111,7 +111,7 @@ def compare(
     indices = [*INDICES.values()]
     if model.fitted_.index not in indices:
         indices.insert(0, model.fitted_.index)
-    part, labels, k = X[rows], model.labels_[rows], model.n_clusters_
+    part, labels, k = X[rows], model.sample_clusters_[rows], model.n_clusters_
     others, remarks = _others(standardised_table(part, learn_scaling(part)), k, rng)
     partitions = {OURS: labels, **others}
     values = np.array([[index_value(part, y, i) for y in partitions.values()] for i in indices])
@@ -120,7 +120,7 @@ def compare(
     whole = (
         values[:, 0]
         if len(rows) == len(X)
-        else np.array([index_value(X, model.labels_, index) for index in indices])
+        else np.array([index_value(X, model.sample_clusters_, index) for index in indices])
     )
     return Comparison(
         indices=indices,
@@ -208,7 +208,7 @@ def refit_on_halves(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit of the model has warned already
             other.fit(X[part])
-        ours, theirs = model.labels_[part], other.labels_
+        ours, theirs = model.sample_clusters_[part], other.labels_
         agreements[r] = agreement(ours, theirs)
         common = np.zeros((k, other.n_clusters_))
         np.add.at(common, (ours, theirs), 1.0)

@@ -58,7 +58,7 @@ def readings(
 
 
 def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
-    n = np.bincount(model.labels_, minlength=model.n_clusters_)
+    n = np.bincount(model.sample_clusters_, minlength=model.n_clusters_)
     total, k = int(n.sum()), model.n_clusters_
     if k == 1:
         yield Sentence("beware", f"All {total:,} rows are in one cluster: nothing was separated.")
@@ -183,7 +183,7 @@ def _comparison(model: ICVIARTMAP, comparison: Comparison | None) -> Iterator[Se
     )
     lead = model.fitted_.index.direction * (ours - others)
     close = CLOSE * np.abs(values).max()
-    sampled = len(comparison.rows) < len(model.labels_)
+    sampled = len(comparison.rows) < len(model.sample_clusters_)
     where = f" on the {len(comparison.rows):,} rows compared" if sampled else ""
     if not np.isfinite(lead).all():
         pass  # one value is an infinity: the table shows it

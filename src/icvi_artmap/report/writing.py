@@ -196,7 +196,7 @@ def _check_same_data(model: ICVIARTMAP, X: NDArray[np.floating]) -> None:
     """Refuse data on which the clusters of the model have other means."""
     from icvi_artmap.estimators.fitted import is_training_data
 
-    expected = (len(model.labels_), model.n_features_in_)
+    expected = (len(model.sample_clusters_), model.n_features_in_)
     if X.shape != expected:
         raise ValueError(
             f"X has shape {X.shape}, but the model was fitted on data of shape {expected}. "
@@ -266,7 +266,7 @@ def _report(
     stability = quality.refit_on_halves(model, X, evaluated, rng)
     doubtful = uncertain.least_certain(model, X, UNCERTAIN, rng)
     wanted = np.empty(0, np.int64) if doubtful is None else doubtful.rows
-    rows = points.chosen_rows(model.labels_, k, max_points, wanted, rng)
+    rows = points.chosen_rows(model.sample_clusters_, k, max_points, wanted, rng)
     profiles = profiles_of(model)
     ids = [_text(given.ids[s]) for s in rows]
     drawn = points.map_points(model, X, rows, given.names, ids, profiles)
@@ -313,7 +313,7 @@ def _truth_agreement(
     if not given.classes:
         return None, []
     known = given.truth >= 0
-    whole = quality.agreement(given.truth[known], given.model.labels_[known])
+    whole = quality.agreement(given.truth[known], given.model.sample_clusters_[known])
     if comparison is None:
         return whole, []
     part = given.truth[comparison.rows]
@@ -328,7 +328,7 @@ def _counts(given: Inputs) -> dict[str, Any] | None:
         return None
     known = given.truth >= 0
     table = np.zeros((given.model.n_clusters_, len(given.classes)), np.int64)
-    np.add.at(table, (given.model.labels_[known], given.truth[known]), 1)
+    np.add.at(table, (given.model.sample_clusters_[known], given.truth[known]), 1)
     few = len(given.classes) <= COUNTED_CLASSES
     return {
         "classes": given.classes,
@@ -395,7 +395,7 @@ def _uncertain(
     return [
         {
             "id": _text(given.ids[int(s)]),
-            "cluster": int(given.model.labels_[s]),
+            "cluster": int(given.model.sample_clusters_[s]),
             "runner_up": int(doubtful.runner_up[i]),
             "margin": float(doubtful.margin[i]),
             "point": at.get(int(s)),
@@ -424,7 +424,7 @@ def _course_chart(model: ICVIARTMAP) -> Chart | None:
     name = model.fitted_.index.name
     label = f"{name} ({better(model.fitted_.index.direction)} is better)"
     if hasattr(model, "index_trace_"):
-        trace, n = model.index_trace_, len(model.labels_)
+        trace, n = model.index_trace_, len(model.sample_clusters_)
         return line_chart(
             np.arange(1, len(trace) + 1),
             trace,
