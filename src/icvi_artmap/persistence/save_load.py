@@ -51,6 +51,7 @@ from icvi_artmap.persistence.file_format import (
     shortened,
 )
 from icvi_artmap.prediction.confidence import Levels
+from icvi_artmap.samples.mixture import make_mixture
 from icvi_artmap.samples.moments import Moments, symmetric
 from icvi_artmap.samples.scaling import Scaling
 from icvi_artmap.training.art_family import assembled
@@ -66,7 +67,7 @@ LARGEST_MOMENT = 1e100
 #: Rounding of a scatter matrix, as a part of its trace and of 1.
 SCATTER_ROUNDING = 1e-9
 #: Densities are divided by the fall to where noise begins.
-LEAST_FALL = 1e-100
+LEAST_FALL = 1e-12
 #: Samples, counted as integers but used as floats.
 MOST_SAMPLES = 1 << 53
 #: A cluster has a category, or lost it to another: k is of the order of the categories. Without
@@ -614,6 +615,8 @@ def _restore_icviartmap(
         )
         selection = make_selection(index, *_take_path(contents), single, limited, repeated)
     gaussians, levels = _take_density(contents, result.moments)
+    if model.noise is True and levels is None:
+        raise ContentError("its noise is True, but nothing tells where noise begins")
     restore_icvi_artmap(
         model, result, centres, scaling, index, selection, gaussians, levels, labels
     )
@@ -698,6 +701,8 @@ def _take_density(contents: Contents, moments: Moments) -> tuple[Moments | None,
         for i in range(k):
             _check_scatter("gaussians.scatter", scatter[i], i)
         gaussians = moments._replace(scatter=scatter)
+    if gaussians is not None:
+        _check_density(gaussians)
     if "levels.thin" not in contents:
         return gaussians, None
     if gaussians is None:
@@ -712,6 +717,16 @@ def _take_density(contents: Contents, moments: Moments) -> tuple[Moments | None,
     check_between("levels.usual", levels.usual, -LARGEST_MOMENT, LARGEST_MOMENT)
     check_between("levels.fall", levels.fall, LEAST_FALL, LARGEST_MOMENT)
     return gaussians, levels
+
+
+def _check_density(gaussians: Moments) -> None:
+    """A density can be made of the Gaussians."""
+    try:
+        mixture = make_mixture(gaussians)
+    except np.linalg.LinAlgError:
+        raise ContentError("its Gaussians have no density") from None
+    if not all(np.isfinite(array).all() for array in mixture):
+        raise ContentError("its Gaussians have no finite density")
 
 
 def _take_path(
