@@ -94,6 +94,7 @@ def fitted_models() -> list[Any]:
             ICVIARTMAP(3, index="ch", init=X[:3].tolist(), rho_a=0.8).fit(X),
             ICVIARTMAP(range(2, 5), random_state=0, rho_ab=0.5).fit(X),
             ICVIARTMAP("auto", shape="any", random_state=0).fit(rings),
+            ICVIARTMAP(3, index="ch", noise=True, random_state=0).fit(np.vstack([X, 99.0 + X[:1]])),
             FuzzyART(0.98, feature_range=(-99, [99.0, 98.0])).fit(X),
             DualVigilanceFuzzyART(0.9, 0.5, max_epochs=None).fit(X),
             FuzzyARTMAP(0.5, beta_ab=0.5, rho_ab=0.8, epsilon=-0.01).fit(X, classes),
@@ -114,12 +115,15 @@ def use(model: Any) -> None:
         demand(shape == (5, len(model.classes_)), f"predict_proba gives shape {shape}")
     else:
         least = -1 if getattr(model, "noise", False) else 0
-        largest = model.n_clusters_ - 1
-        demand(least <= predicted.min() <= predicted.max() <= largest, "predict out of range")
+        within = least <= predicted.min() <= predicted.max() < model.n_clusters_
+        demand(within, "predict out of range")
         shape = model.set_output(transform="default").transform(rows).shape
         demand(shape == (5, model.n_clusters_), f"transform gives shape {shape}")
     if isinstance(model, ICVIARTMAP):
         model.score(rows)
+        if model.fitted_.levels is not None:
+            demand(bool((np.abs(model.outlier_score(rows) - 0.5) <= 0.5).all()), "no outlier score")
+            demand(bool(np.allclose(model.membership(rows).sum(axis=1), 1.0)), "no memberships")
         explain(model, rows[:1]).to_text()
         if not numba.config.DISABLE_JIT:  # the row is none of an altered model's samples: NaN
             explain(model, rows[:1], samples=[0]).to_text()

@@ -321,6 +321,7 @@ def test_a_loaded_model_has_the_same_noise(index: str, tmp_path: Path) -> None:
     [
         ({"thin": np.ones(4, np.bool_)}, "'levels.thin' leaves out all"),
         ({"fall": np.zeros(4)}, "'levels.fall' has values"),
+        ({"fall": np.full(4, 1e-30)}, "'levels.fall' has values"),
         ({"fall": np.full(4, np.nan)}, "'levels.fall' has NaN"),
         ({"usual": np.full(4, 1e200)}, "'levels.usual' has values"),
         ({"usual": np.zeros(3)}, "'levels.usual' has shape"),
@@ -343,6 +344,26 @@ def test_wrong_scatter_is_refused(tmp_path: Path) -> None:
     gaussians = model.fitted_.gaussians._replace(scatter=scatter)
     object.__setattr__(model.fitted_, "gaussians", gaussians)
     with pytest.raises(ValueError, match=r"'gaussians.scatter' of cluster 2 has a negative"):
+        save(model, tmp_path / "wrong.icvi")
+
+
+def test_noise_without_levels_is_refused(tmp_path: Path) -> None:
+    model = copy.copy(fitted("CH"))
+    model.fitted_ = copy.copy(model.fitted_)
+    object.__setattr__(model.fitted_, "levels", None)
+    with pytest.raises(ValueError, match="nothing tells where noise begins"):
+        save(model, tmp_path / "wrong.icvi")
+
+
+def test_gaussians_without_density_are_refused(tmp_path: Path) -> None:
+    """Rounding may leave a variance below 0 in one cluster, but not in all together."""
+    model = copy.copy(fitted("CH"))
+    model.fitted_ = copy.copy(model.fitted_)
+    scatter = np.zeros((4, 2, 2))
+    scatter[:, 0, 0] = -5e-10
+    gaussians = model.fitted_.gaussians._replace(scatter=scatter)
+    object.__setattr__(model.fitted_, "gaussians", gaussians)
+    with pytest.raises(ValueError, match="its Gaussians have no density"):
         save(model, tmp_path / "wrong.icvi")
 
 

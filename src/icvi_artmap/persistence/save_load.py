@@ -70,7 +70,7 @@ LARGEST_MOMENT = 1e100
 #: Rounding of a scatter matrix, as a part of its trace and of 1.
 SCATTER_ROUNDING = 1e-9
 #: Densities are divided by the fall to where noise begins.
-LEAST_FALL = 1e-100
+LEAST_FALL = 1e-12
 #: Samples, counted as integers but used as floats.
 MOST_SAMPLES = 1 << 53
 #: A cluster has a category, or lost it to another: k is of the order of the categories. Without
@@ -644,6 +644,8 @@ def _restore_icviartmap(
     if joined is not None:
         groups = (joined.moments, joined.clusters)
     gaussians, levels = _take_density(contents, *groups)
+    if model.noise is True and levels is None:
+        raise ContentError("its noise is True, but nothing tells where noise begins")
     restore_icvi_artmap(
         model, result, centres, scaling, index, selection, gaussians, levels, labels
     )
@@ -745,16 +747,6 @@ def _check_scatter(name: str, upper: NDArray[np.float64], i: int) -> None:
         raise ContentError(f"{name!r} of cluster {i} has a negative variance") from None
 
 
-def _check_mixture(gaussians: Moments) -> None:
-    """The density can be computed."""
-    try:
-        mixture = make_mixture(gaussians)
-    except np.linalg.LinAlgError:
-        raise ContentError("its Gaussians have a negative variance") from None
-    if not all(np.isfinite(array).all() for array in mixture):
-        raise ContentError("its Gaussians have no finite density")
-
-
 def _written_density(model: ICVIARTMAP) -> Arrays:
     """What is known of the density of the clusters."""
     fitted = model.fitted_
@@ -785,7 +777,7 @@ def _take_density(
             _check_scatter("gaussians.scatter", scatter[i], i)
         gaussians = moments._replace(scatter=scatter)
     if gaussians is not None:
-        _check_mixture(gaussians)
+        _check_density(gaussians)
     if "levels.thin" not in contents:
         return gaussians, None
     if gaussians is None:
@@ -800,6 +792,16 @@ def _take_density(
     check_between("levels.usual", levels.usual, -LARGEST_MOMENT, LARGEST_MOMENT)
     check_between("levels.fall", levels.fall, LEAST_FALL, LARGEST_MOMENT)
     return gaussians, levels
+
+
+def _check_density(gaussians: Moments) -> None:
+    """A density can be made of the Gaussians."""
+    try:
+        mixture = make_mixture(gaussians)
+    except np.linalg.LinAlgError:
+        raise ContentError("its Gaussians have no density") from None
+    if not all(np.isfinite(array).all() for array in mixture):
+        raise ContentError("its Gaussians have no finite density")
 
 
 def _take_path(
