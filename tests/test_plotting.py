@@ -749,6 +749,60 @@ def test_joins_of_many_components_have_no_numbers() -> None:
     assert not clipped(display.figure_)
 
 
+def outlines(ax: Any) -> dict[str, NDArray[np.float64]]:
+    """Corners of the shapes drawn, by the colour of their outline."""
+    return {
+        mpl.colors.to_hex(part.get_edgecolor()[0]).upper(): np.stack(
+            [path.vertices[:-1] for path in part.get_paths()]
+        )
+        for part in ax.collections
+        if isinstance(part, PolyCollection) and part.get_paths()
+    }
+
+
+def deviations_from(
+    corners: NDArray[np.float64], mean: NDArray[np.float64], covariance: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    from_mean = corners - mean
+    return np.sqrt((from_mean * np.linalg.solve(covariance, from_mean.T).T).sum(axis=1))
+
+
+def test_components_are_drawn_at_one_deviation(
+    joined: tuple[NDArray[np.float64], ICVIARTMAP], model: ICVIARTMAP, X: NDArray[np.float64]
+) -> None:
+    moons, fitted = joined
+    found = outlines(PartitionDisplay.from_estimator(fitted, moons).plot().ax_)
+    components = fitted.components_
+    assert set(found) == set(COLOURS[:2])
+    for cluster in range(2):
+        own = np.flatnonzero(components.clusters == cluster)
+        shapes = found[COLOURS[cluster]]
+        assert len(shapes) == len(own)
+        for corners, i in zip(shapes, own, strict=True):
+            far = deviations_from(corners, components.means[i], components.covariances[i])
+            np.testing.assert_allclose(far, 1.0)
+    assert outlines(PartitionDisplay.from_estimator(model, X).plot().ax_) == {}
+
+
+def test_components_in_other_planes(joined: tuple[NDArray[np.float64], ICVIARTMAP]) -> None:
+    moons, _ = joined
+    rng = np.random.default_rng(0)
+    X = np.column_stack([moons, moons @ [1.0, -2.0] + rng.normal(0.0, 0.1, 300)]) * [1.0, 9.0, 3.0]
+    fitted = ICVIARTMAP(2, shape="any", random_state=0).fit(X)
+    chosen = PartitionDisplay.from_estimator(fitted, X, projection=(2, 0)).components
+    np.testing.assert_array_equal(chosen.means, fitted.components_.means[:, [2, 0]])
+    np.testing.assert_allclose(
+        chosen.covariances, fitted.components_.covariances[:, [2, 0]][:, :, [2, 0]]
+    )
+    display = PartitionDisplay.from_estimator(fitted, X)
+    assert display.components is not None
+    for i, place in enumerate(display.components.means):
+        own = display.points[fitted.components_.labels == i]
+        np.testing.assert_allclose(own.mean(axis=0), place, atol=1e-9)
+    neighbours = PartitionDisplay.from_estimator(fitted, X, projection="tsne", max_points=50)
+    assert neighbours.components is None
+
+
 # --- the package ---------------------------------------------------------------------------------
 
 
