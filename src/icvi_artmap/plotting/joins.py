@@ -26,6 +26,31 @@ class Branches(NamedTuple):
     below: NDArray[np.float64]  #: (joins, 2) how high they are
     height: NDArray[np.float64]  #: (joins,) how high the join is
 
+    def lines(self) -> NDArray[np.float64]:
+        """Every join as a line of four corners, of shape (joins, 4, 2)."""
+        (left, right), (low, lower), high = self.across.T, self.below.T, self.height
+        x = np.stack([left, left, right, right], axis=1)
+        return np.stack([x, np.stack([low, high, high, lower], axis=1)], axis=2)
+
+
+def lay_out(
+    first: NDArray[np.int64], second: NDArray[np.int64], prominence: NDArray[np.float64]
+) -> Branches:
+    """Lay a tree out: leaves in the order in which they come together, no join below its parts."""
+    parts = [[i] for i in range(len(first) + 1)]
+    for a, b in zip(first, second, strict=True):
+        parts[a] += parts[b]
+    leaves = np.array(parts[0], np.int64)
+    place = np.empty(len(leaves))
+    place[leaves] = np.arange(len(leaves))
+    top = np.zeros(len(leaves))
+    across, below, height = np.empty((len(first), 2)), np.empty((len(first), 2)), prominence.copy()
+    for i, (a, b) in enumerate(zip(first, second, strict=True)):
+        across[i], below[i] = (place[a], place[b]), (top[a], top[b])
+        place[a] = across[i].mean()
+        top[a] = height[i] = max(height[i], *below[i])
+    return Branches(leaves, across, below, height)
+
 
 class JoinsDisplay:
     """The tree in which components were joined to clusters: a dendrogram by prominence.
@@ -124,9 +149,9 @@ class JoinsDisplay:
 
         every = np.unique(self.clusters)
         ax = drawing.axes(ax, (7.2 + drawing.key_width(every), 4.0))
-        branches = self._branches()
+        branches = lay_out(self.first, self.second, self.prominence)
         own = self.clusters[self.first]
-        lines = self._lines(branches)
+        lines = branches.lines()
         for cluster, look in zip(every, numbers(every), strict=True):
             colour = style(look).colour
             mine = lines[self.made & (own == cluster)]
@@ -139,29 +164,6 @@ class JoinsDisplay:
         drawing.draw_key(ax, every, None, self._places(branches, every), "cluster")
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-    def _branches(self) -> Branches:
-        """Lay the tree out: leaves in the order in which they come together."""
-        parts = [[i] for i in range(len(self.clusters))]
-        for a, b in zip(self.first, self.second, strict=True):
-            parts[a] += parts[b]
-        leaves = np.array(parts[0], np.int64)
-        place = np.empty(len(leaves))
-        place[leaves] = np.arange(len(leaves))
-        top = np.zeros(len(leaves))
-        across, below = np.empty((2, len(self.first), 2))
-        for i, (a, b) in enumerate(zip(self.first, self.second, strict=True)):
-            across[i], below[i] = (place[a], place[b]), (top[a], top[b])
-            place[a] = across[i].mean()
-            top[a] = max(self.prominence[i], *below[i])
-        return Branches(leaves, across, below, np.maximum(self.prominence, below.max(axis=1)))
-
-    def _lines(self, branches: Branches) -> NDArray[np.float64]:
-        """Every join as a line of four corners, of shape (joins, 4, 2)."""
-        (left, right), (low, lower) = branches.across.T, branches.below.T
-        high = branches.height
-        x = np.stack([left, left, right, right], axis=1)
-        return np.stack([x, np.stack([low, high, high, lower], axis=1)], axis=2)
 
     def _places(self, branches: Branches, every: NDArray[np.int64]) -> NDArray[np.float64]:
         """Where the name of every cluster would stand: over its components."""

@@ -193,10 +193,10 @@ def _comparison(model: ICVIARTMAP, comparison: Comparison | None) -> Iterator[Se
     )
     lead = model.fitted_.index.direction * (ours - others)
     close = CLOSE * np.abs(values).max()
-    sampled = len(comparison.rows) < len(model.labels_)
+    sampled = len(comparison.rows) < np.count_nonzero(model.labels_ >= 0)
     where = f" on the {len(comparison.rows):,} rows compared" if sampled else ""
-    if not np.isfinite(lead).all():
-        pass  # one value is an infinity: the table shows it
+    if not np.isfinite(lead).all() or hasattr(model, "joins_"):
+        pass  # one value is an infinity: the table shows it; joined clusters are not what NI seeks
     elif (lead > close).all():
         yield Sentence(
             "good",
