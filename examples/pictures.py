@@ -1,6 +1,7 @@
 """Every picture of one model: python examples/pictures.py [folder, by default build/pictures]
 
-The flowers of Fisher's iris data, 50 of each of three species, which the model is not told.
+The flowers of Fisher's iris data, 50 of each of three species, which the model is not told; and two
+moons, for clusters that are joined of components.
 """
 
 import sys
@@ -9,13 +10,14 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_moons
 
 from icvi_artmap import (
     ICVIARTMAP,
     CategoryDisplay,
     ICVIARTMAPSearch,
     IndexTraceDisplay,
+    JoinsDisplay,
     MapFieldDisplay,
     PartitionDisplay,
     ProfileDisplay,
@@ -37,6 +39,8 @@ def main(folder: Path) -> None:
     template = ICVIARTMAP(model.n_clusters_, refine=False)
     rho_a, rho_ab = np.arange(20) / 20, np.arange(1, 11) / 10
     search = ICVIARTMAPSearch(template, rho_a=rho_a, rho_ab=rho_ab, random_state=0).fit(X)
+    moons, _ = make_moons(500, noise=0.05, random_state=0)
+    joined = ICVIARTMAP(2, shape="any", random_state=0).fit(moons)
     displays: dict[str, Any] = {
         "vat": VATDisplay.from_data(X, improved=True),
         "selection": SelectionDisplay.from_estimator(choice),
@@ -45,6 +49,7 @@ def main(folder: Path) -> None:
         "categories": CategoryDisplay.from_estimator(model, X, features=(2, 3)),
         "map_field": MapFieldDisplay.from_estimator(model),
         "index_trace": IndexTraceDisplay.from_estimator(model, X, reference=species),
+        "joins": JoinsDisplay.from_estimator(joined),
         "search": SearchDisplay.from_estimator(search),
     }
     folder.mkdir(parents=True, exist_ok=True)

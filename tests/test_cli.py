@@ -18,18 +18,32 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.cluster import HDBSCAN
+from sklearn.datasets import make_circles
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
 
 import icvi_artmap
 from cli_tools import PROGRAM, blobs, environment, write_blobs
-from icvi_artmap import ICVIARTMAP, FuzzyART, __version__, index_value, load, read_table, save
+from icvi_artmap import (
+    ICVIARTMAP,
+    FuzzyART,
+    __version__,
+    index_value,
+    load,
+    read_table,
+    save,
+    write_table,
+)
 from icvi_artmap._support.callbacks import watching
 from icvi_artmap.cli import demo as demonstrating
+from icvi_artmap.cli import fit as fitting
 from icvi_artmap.cli import methods
 from icvi_artmap.cli.app import run
 from icvi_artmap.cli.common import IndexName, parse_clusters, parse_names
 from icvi_artmap.cli.output import Bar, watch_fit
 from icvi_artmap.indices.registry import INDICES
+from icvi_artmap.report.reading import readings
 
 #: Seconds that a process may take to start on a busy machine.
 PATIENCE = 120
@@ -204,6 +218,58 @@ def test_fit_refines_or_not(option: str, refine: bool, tmp_path: Path, parsed: A
     }
     assert values[True] != values[False]
     assert facts["index_value"] == values[refine]
+
+
+@pytest.fixture
+def rings(tmp_path: Path) -> Path:
+    X, ring = make_circles(300, factor=0.4, noise=0.03, random_state=0)
+    columns = {"x": X[:, 0], "y": X[:, 1], "ring": np.array(["inner", "outer"])[ring]}
+    write_table(tmp_path / "rings.csv", columns)
+    return tmp_path / "rings.csv"
+
+
+def test_fit_finds_clusters_of_any_shape(rings: Path, parsed: Any, printed: Printed) -> None:
+    arguments = ("fit", rings, "-k", "2", "--label-column", "ring")
+    facts = parsed(*arguments, "--shape", "any")
+    X = read_table(rings, label_column="ring").X
+    model = ICVIARTMAP(2, shape="any", random_state=0).fit(X)
+    assert facts["ari"] == 1.0
+    assert facts["noise"] == 0
+    assert facts["components"]["n_components"] == len(model.components_.weights)
+    assert facts["components"]["clusters"] == model.components_.clusters.tolist()
+    assert facts["components"]["joins"]["prominence"] == model.joins_.prominence.tolist()
+    assert facts["components"]["joins"]["made"] == model.joins_.made.tolist()
+    out, _ = printed(*arguments, "--shape", "any")
+    told = f"joined of {len(model.components_.weights)} components"
+    assert f"The 300 rows fall into 2 clusters, {told}" in " ".join(out.split())
+    assert parsed(*arguments, "--shape", "auto")["ari"] == 1.0
+    plain = parsed(*arguments)
+    assert plain["ari"] < 0.5
+    assert "components" not in plain
+
+
+def test_fit_asks_for_noise_only_if_told(rings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def stop(given: Any, settings: dict[str, Any], bar: Any) -> None:
+        asked.append(settings)
+        raise ValueError("no further")
+
+    monkeypatch.setattr(fitting, "fit_model", stop)
+    for arguments in (["--noise"], []):
+        assert run(["fit", str(rings), *arguments]) == 2
+    assert asked[0].pop("noise") is True
+    assert asked[0] == asked[1]
+
+
+def test_rows_that_are_noise_are_told(data: Path) -> None:
+    table = read_table(data)
+    model = ICVIARTMAP(3, random_state=0).fit(table.X)
+    model.labels_[:15] = -1
+    noise, sizes = readings(model, None, None, None)
+    assert noise.text.startswith("15 rows (20%) lie far from all clusters")
+    assert sizes.text.startswith("The 60 rows fall into 3 clusters")
+    assert fitting.describe(model, table, None)["noise"] == 15
 
 
 def test_fit_chooses_from_a_range(data: Path, parsed: Any) -> None:
@@ -593,6 +659,49 @@ def test_compare_all_methods(data: Path, parsed: Any) -> None:
     assert (alike.diagonal() == 1.0).all()
 
 
+def test_compare_treats_noise_fairly(tmp_path: Path, printed: Printed, parsed: Any) -> None:
+    X, truth = blobs()
+    far = np.random.default_rng(1).uniform(-8.0, 18.0, (6, 2))
+    X, truth = np.concatenate([X, far]), np.append(truth, [0, 1, 2, 0, 1, 2])
+    data = tmp_path / "far.csv"
+    kinds = np.array(["red", "green", "blue"])[truth]
+    write_table(data, {"width": X[:, 0], "length": X[:, 1], "kind": kinds})
+    found = HDBSCAN(copy=True).fit(StandardScaler().fit_transform(X)).labels_
+    placed = found >= 0
+    assert 0 < np.count_nonzero(~placed) < 20
+    arguments = ("compare", data, "-k", "3", "--label-column", "kind")
+    arguments = (*arguments, "--methods", "k-means,hdbscan")
+    kmeans, hdbscan = parsed(*arguments)["methods"]
+    assert hdbscan["labels"] == found.tolist()
+    assert hdbscan["k"] == len(set(found[placed]))
+    assert hdbscan["noise"] == pytest.approx(np.mean(~placed))
+    assert hdbscan["ari"] == pytest.approx(adjusted_rand_score(truth[placed], found[placed]))
+    assert hdbscan["CH"] == pytest.approx(index_value(X[placed], found[placed], "CH"))
+    assert kmeans["noise"] == 0.0
+    agreement = parsed(*arguments)["agreement"]["ari"][0][1]
+    labels = np.array(kmeans["labels"])
+    assert agreement == pytest.approx(adjusted_rand_score(labels[placed], found[placed]))
+    out, err = printed(*arguments)
+    assert f"{round(100 * np.mean(~placed))}%" in out
+    assert f"hdbscan takes {np.count_nonzero(~placed)} of 81 rows for noise" in err
+
+
+def test_compare_of_rows_that_are_all_noise(tmp_path: Path, printed: Printed) -> None:
+    np.save(tmp_path / "few.npy", np.random.default_rng(0).uniform(size=(12, 2)))
+    methods_asked = "hdbscan,k-means"
+    out, err = printed("compare", tmp_path / "few.npy", "-k", "2", "--methods", methods_asked)
+    assert "hdbscan takes all rows for noise." in err
+    assert "hdbscan" not in out
+
+
+def test_compare_clusters_of_any_shape(rings: Path, parsed: Any, printed: Printed) -> None:
+    arguments = ("compare", rings, "-k", "2", "--label-column", "ring", "--methods", "NI,any-shape")
+    plain, joined = parsed(*arguments)["methods"]
+    assert plain["ari"] < 0.5
+    assert joined["ari"] == 1.0
+    assert "ARTMAP-any-shape: iCVI-ARTMAP, any shape." in " ".join(printed(*arguments)[0].split())
+
+
 def test_compare_tells_how_stable_methods_are(tmp_path: Path, parsed: Any) -> None:
     X = np.random.default_rng(0).uniform(size=(80, 2))
     np.save(tmp_path / "noise.npy", X)
@@ -706,6 +815,7 @@ def test_demo(tmp_path: Path, printed: Printed, monkeypatch: pytest.MonkeyPatch)
 def test_warmup(parsed: Any) -> None:
     facts = parsed("warmup", "ni", "ch", "NI")
     assert list(facts["seconds"]) == ["NI", "CH"]
+    assert list(parsed("warmup")["seconds"]) == [*INDICES, "any-shape"]
 
 
 # --- processes -----------------------------------------------------------------------------------

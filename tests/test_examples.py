@@ -70,6 +70,20 @@ def test_choosing_k() -> None:
     assert classes > found > chosen  # smaller is better
 
 
+def test_any_shape() -> None:
+    out = printed_by("plot_any_shape.py")
+    rows = re.findall(r"^ARI, (\w+) +(\S+) +(\S+) +(\S+)$", out, re.M)
+    assert len(rows) == 8  # all but the set without structure
+    ours, hdbscan, mixture = ({name: float(row[i]) for name, *row in rows} for i in range(3))
+    assert min(ours.values()) > 0.9
+    for name in ("circles", "moons", "spirals", "rings", "squares"):
+        assert ours[name] == 1.0
+    # What the text and the page "Clusters of any shape" say of the others.
+    assert max(mixture[name] for name in ("circles", "moons", "spirals", "rings")) < 0.6
+    assert hdbscan["spirals"] < 0.8
+    assert re.search(r"^3 clusters, clear: True$", out, re.M)
+
+
 def test_own_index() -> None:
     out = printed_by("plot_own_index.py")
     (error,) = values(r"largest relative difference: (\S+)", out)

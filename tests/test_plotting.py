@@ -13,9 +13,10 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
+from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 
 import icvi_artmap
@@ -26,6 +27,7 @@ from icvi_artmap import (
     FuzzyARTMAP,
     ICVIARTMAPSearch,
     IndexTraceDisplay,
+    JoinsDisplay,
     MapFieldDisplay,
     PartitionDisplay,
     ProfileDisplay,
@@ -35,6 +37,7 @@ from icvi_artmap import (
 )
 from icvi_artmap._support.colours import COLOURS, GREY, style
 from icvi_artmap._support.wording import counted, shortened
+from icvi_artmap.estimators.components import Joins
 from icvi_artmap.plotting import drawing, samples
 from icvi_artmap.plotting.index_trace import thinned
 
@@ -382,6 +385,7 @@ def test_wrong_data(X: NDArray[np.float64], model: ICVIARTMAP) -> None:
         lambda m: PartitionDisplay.from_estimator(m, [[0.0, 1.0]]),
         lambda m: CategoryDisplay.from_estimator(m),
         lambda m: IndexTraceDisplay.from_estimator(m),
+        lambda m: JoinsDisplay.from_estimator(m),
         lambda m: MapFieldDisplay.from_estimator(m),
         lambda m: SelectionDisplay.from_estimator(m),
         lambda m: ProfileDisplay.from_estimator(m),
@@ -673,12 +677,138 @@ def test_profiles_of_many_clusters_and_features() -> None:
     assert texts(display.plot(small).ax_) == []
 
 
+# --- components and joins ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", name="joined")
+def joined_model() -> tuple[NDArray[np.float64], ICVIARTMAP]:
+    X = make_moons(300, noise=0.05, random_state=0)[0]
+    return X, ICVIARTMAP(2, shape="any", random_state=0).fit(X)
+
+
+def lines_by_colour(ax: Any) -> dict[tuple[str, bool], list[list[list[float]]]]:
+    """The corners of all lines drawn, by their colour and whether they are dashed."""
+    found = {}
+    for part in ax.collections:
+        if isinstance(part, LineCollection) and part.get_segments():
+            (dashes,) = {style[1] is not None for style in part.get_linestyle()}
+            colour = mpl.colors.to_hex(part.get_colors()[0]).upper()
+            found[colour, dashes] = [line.tolist() for line in part.get_segments()]
+    return found
+
+
+def test_joins_by_hand() -> None:
+    joins = Joins(
+        first=np.array([0, 1, 1, 0]),
+        second=np.array([3, 2, 4, 1]),
+        prominence=np.array([-0.5, 1.0, 0.4, 3.0]),
+        evidence=np.array([-0.5, 2.0, 2.5, 9.0]),
+        made=np.array([True, True, True, False]),
+        clusters=np.array([1, 0, 0, 1, 0]),
+    )
+    ax = joins.plot()
+    assert lines_by_colour(ax) == {
+        # 1 and 2, then 4: its valley is the shallower one, but the line does not go down.
+        (COLOURS[0], False): [
+            [[2, 0], [2, 1], [3, 1], [3, 0]],
+            [[2.5, 1], [2.5, 1], [4, 1], [4, 0]],
+        ],
+        # Components 0 and 3: no valley at all.
+        (COLOURS[1], False): [[[0, 0], [0, 0], [1, 0], [1, 0]]],
+        (GREY, True): [[[0.5, 0], [0.5, 3], [3.25, 3], [3.25, 1]]],
+    }
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0", "3", "1", "2", "4"]
+    strip = next(part for part in ax.collections if isinstance(part, PolyCollection))
+    shades = [mpl.colors.to_hex(colour).upper() for colour in strip.get_facecolor()]
+    assert shades == [COLOURS[i] for i in (1, 1, 0, 0, 0)]
+    assert ax.get_title() == "5 components joined to 2 clusters"
+    assert legend(ax) == ["0", "1"]
+    assert not clipped(ax.figure)
+
+
+def test_joins_of_an_estimator(
+    joined: tuple[NDArray[np.float64], ICVIARTMAP], model: ICVIARTMAP
+) -> None:
+    display = JoinsDisplay.from_estimator(joined[1])
+    assert display.clusters is joined[1].components_.clusters
+    assert np.count_nonzero(~display.made) == 1
+    ax = plt.figure().subplots()
+    assert display.plot(ax).ax_ is ax
+    with pytest.raises(ValueError, match="not joined of components"):
+        JoinsDisplay.from_estimator(model)
+
+
+def test_joins_of_many_components_have_no_numbers() -> None:
+    n = 100
+    first, second = np.zeros(n - 1, np.int64), np.arange(1, n)
+    made = second < 60  # the others are clusters of their own
+    clusters = np.append(np.zeros(60, np.int64), np.arange(1, 41))
+    display = JoinsDisplay(first, second, np.linspace(0.0, 5.0, n - 1), made, clusters).plot()
+    assert display.ax_.get_xticklabels() == []
+    assert sorted(texts(display.ax_), key=int) == [str(i) for i in range(41)]
+    assert not clipped(display.figure_)
+
+
+def outlines(ax: Any) -> dict[str, NDArray[np.float64]]:
+    """Corners of the shapes drawn, by the colour of their outline."""
+    return {
+        mpl.colors.to_hex(part.get_edgecolor()[0]).upper(): np.stack(
+            [path.vertices[:-1] for path in part.get_paths()]
+        )
+        for part in ax.collections
+        if isinstance(part, PolyCollection) and part.get_paths()
+    }
+
+
+def deviations_from(
+    corners: NDArray[np.float64], mean: NDArray[np.float64], covariance: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    from_mean = corners - mean
+    return np.sqrt((from_mean * np.linalg.solve(covariance, from_mean.T).T).sum(axis=1))
+
+
+def test_components_are_drawn_at_one_deviation(
+    joined: tuple[NDArray[np.float64], ICVIARTMAP], model: ICVIARTMAP, X: NDArray[np.float64]
+) -> None:
+    moons, fitted = joined
+    found = outlines(PartitionDisplay.from_estimator(fitted, moons).plot().ax_)
+    components = fitted.components_
+    assert set(found) == set(COLOURS[:2])
+    for cluster in range(2):
+        own = np.flatnonzero(components.clusters == cluster)
+        shapes = found[COLOURS[cluster]]
+        assert len(shapes) == len(own)
+        for corners, i in zip(shapes, own, strict=True):
+            far = deviations_from(corners, components.means[i], components.covariances[i])
+            np.testing.assert_allclose(far, 1.0)
+    assert outlines(PartitionDisplay.from_estimator(model, X).plot().ax_) == {}
+
+
+def test_components_in_other_planes(joined: tuple[NDArray[np.float64], ICVIARTMAP]) -> None:
+    moons, _ = joined
+    rng = np.random.default_rng(0)
+    X = np.column_stack([moons, moons @ [1.0, -2.0] + rng.normal(0.0, 0.1, 300)]) * [1.0, 9.0, 3.0]
+    fitted = ICVIARTMAP(2, shape="any", random_state=0).fit(X)
+    chosen = PartitionDisplay.from_estimator(fitted, X, projection=(2, 0)).components
+    np.testing.assert_array_equal(chosen.means, fitted.components_.means[:, [2, 0]])
+    np.testing.assert_allclose(
+        chosen.covariances, fitted.components_.covariances[:, [2, 0]][:, :, [2, 0]]
+    )
+    display = PartitionDisplay.from_estimator(fitted, X)
+    assert display.components is not None
+    for i, place in enumerate(display.components.means):
+        own = display.points[fitted.components_.labels == i]
+        np.testing.assert_allclose(own.mean(axis=0), place, atol=1e-9)
+    neighbours = PartitionDisplay.from_estimator(fitted, X, projection="tsne", max_points=50)
+    assert neighbours.components is None
+
+
 # --- the package ---------------------------------------------------------------------------------
 
 
 def test_all_displays_are_public_and_work_alike() -> None:
     displays = [name for name in icvi_artmap.__all__ if name.endswith("Display")]
-    assert len(displays) == 8
+    assert len(displays) == 9
     for name in displays:
         display = getattr(icvi_artmap, name)
         assert display.__module__.startswith("icvi_artmap.plotting.")

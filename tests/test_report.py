@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import sys
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_circles
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
@@ -30,6 +31,7 @@ from icvi_artmap import (
 )
 from icvi_artmap._support.colours import style
 from icvi_artmap._support.wording import number, percent
+from icvi_artmap.estimators.components import Joins
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.inspection import uncertain
 from icvi_artmap.report import charts, points, quality, reading
@@ -272,13 +274,13 @@ def test_overlap_and_mixing_by_hand() -> None:
 
     class Fixed(ICVIARTMAP):
         def fit(self, X: Any, y: Any = None, *, trace: bool = False) -> Any:
-            self.labels_ = self.sample_clusters_ = (np.asarray(X)[:, 0] >= 6).astype(np.int64)
+            self.labels_ = (np.asarray(X)[:, 0] >= 6).astype(np.int64)
             self.n_clusters_ = 2
             return self
 
     X = np.arange(10.0)[:, None]
     model = Fixed(2, random_state=0)
-    model.sample_clusters_, model.n_clusters_ = (X[:, 0] >= 5).astype(np.int64), 2
+    model.labels_, model.n_clusters_ = (X[:, 0] >= 5).astype(np.int64), 2
 
     class All(np.random.RandomState):  # a "half" with the rows that we choose
         def permutation(self, x: Any) -> Any:
@@ -559,6 +561,102 @@ def test_many_features_are_cut_to_the_telling_ones(tmp_path: Path) -> None:
     assert [text for text, _ in page.tables["profile-table"][0]][1] == "feature 41"
     assert all(len(each) == points.IN_TOOLTIP for each in page.points()["telling"])
     assert "with diagonal covariances" in page.text["quality"]
+
+
+@pytest.fixture(scope="module", name="rings")
+def joined_rings() -> tuple[np.ndarray, ICVIARTMAP]:
+    X = make_circles(300, factor=0.4, noise=0.03, random_state=0)[0] * [1.0, 50.0]
+    return X, ICVIARTMAP(2, shape="any", random_state=0).fit(X)
+
+
+def test_components_and_their_tree(tmp_path: Path, rings: tuple[np.ndarray, ICVIARTMAP]) -> None:
+    X, model = rings
+    page = report(tmp_path, model, X)
+    found, joins = model.components_, model.joins_
+    pieces, axes = page.points()["pieces"], page.points()["axes"]
+    assert pieces["clusters"] == found.clusters.tolist()
+    features = np.array(pieces["centres"])[:, 2:]  # two principal components come first
+    np.testing.assert_allclose(features, found.means, rtol=1e-5)
+    places = np.array([axis["values"] for axis in axes]).T
+    for i, centre in enumerate(pieces["centres"]):
+        own = places[found.labels == i]
+        np.testing.assert_allclose(own.mean(axis=0), centre, rtol=1e-4, atol=1e-4)
+    spreads = np.zeros((len(found.clusters), 4, 4))
+    spreads[:, *np.tril_indices(4)] = pieces["spreads"]
+    np.testing.assert_allclose(spreads[:, 3, 2], found.covariances[:, 1, 0], rtol=1e-5)
+    np.testing.assert_allclose(spreads[:, 3, 3], found.covariances[:, 1, 1], rtol=1e-5)
+    assert f"joined of {len(found.clusters)} components" in page.text["short"]
+    assert "n_init" not in page.text["short"]
+    np.testing.assert_array_equal(page.numbers("join-table")[:, 2], joins.prominence)
+    lines = [a["class"] for tag, a in page.elements if tag == "polyline"]
+    made = [f"made c{found.clusters[a]}" for a in joins.first[joins.made]]
+    assert sorted(lines) == sorted(["line", "apart", *made])
+    leaves = [a["class"] for tag, a in page.elements if tag == "rect"]
+    assert sorted(leaves) == sorted(f"leaf c{c}" for c in found.clusters)
+
+
+def test_clusters_that_were_not_joined_have_no_tree(
+    tmp_path: Path, blobs: tuple[np.ndarray, np.ndarray], fitted: ICVIARTMAP
+) -> None:
+    page = report(tmp_path, fitted, blobs[0])
+    assert page.points()["pieces"] is None
+    assert "components" not in page.text
+    assert "joined" not in page.text["short"] + page.text["map"] + page.text["quality"]
+
+
+def test_rows_of_noise_count_nowhere(
+    tmp_path: Path,
+    blobs: tuple[np.ndarray, np.ndarray],
+    fitted: ICVIARTMAP,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, classes = blobs
+    model = copy.copy(fitted)
+    model.labels_ = fitted.labels_.copy()
+    model.labels_[:40] = -1
+    monkeypatch.setattr("icvi_artmap.estimators.fitted.is_training_data", lambda *_: True)
+    page = report(tmp_path, model, X, truth=classes)
+    placed = model.labels_ >= 0
+    ari = adjusted_rand_score(classes[placed], model.labels_[placed])
+    assert float(dict_of(page, "figure-truth")["data-value"]) == pytest.approx(ari)
+    assert "40 rows (17%) lie far from all clusters" in page.text["short"]
+    assert page.points()["clusters"] == model.labels_.tolist()
+    assert sum(page.points()["sizes"]) == 200
+    assert page.numbers("class-table").sum() == 200
+    ours = page.numbers("index-table")[0, 0]
+    assert ours == pytest.approx(index_value(X[placed], model.labels_[placed], model.index))
+    rows = [int(row[0][0]) for row in page.tables["uncertain-table"][1:]]
+    assert placed[rows].all()
+
+
+def dict_of(page: Page, name: str) -> dict[str, str | None]:
+    return next(named for _, named in page.elements if named.get("id") == name)
+
+
+def test_tree_by_hand() -> None:
+    joins = Joins(
+        first=np.array([1, 0]),
+        second=np.array([2, 1]),
+        prominence=np.array([1.0, 2.0]),
+        evidence=np.array([4.0, 9.0]),
+        made=np.array([True, False]),
+        clusters=np.array([1, 0, 0]),
+    )
+    tree = charts.tree_chart(joins)
+    each = (tree.right - tree.left) / 3
+    high = tree.bottom - tree.top
+
+    def corner(x: float, y: float) -> str:
+        across = round(tree.left + (x + 0.5) * each, 1)
+        return f"{across:g},{round(tree.bottom - y / 2.1 * high, 1):g}"
+
+    assert tree.joins == [
+        (" ".join(corner(*at) for at in ((1, 0), (1, 1), (2, 1), (2, 0))), 0),
+        (" ".join(corner(*at) for at in ((0, 0), (0, 2), (1.5, 2), (1.5, 1))), None),
+    ]
+    assert [cluster for _, cluster in tree.leaves] == [1, 0, 0]
+    assert [name for _, name in tree.names] == [0, 1, 2]
+    assert tree.text == "Tree of 3 components joined to 2 clusters."
 
 
 def test_an_index_of_ones_own_comes_first(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_circles
 
 from icvi_artmap import ICVIARTMAP, write_report
 from icvi_artmap._support.colours import MARKERS, style
@@ -177,6 +179,43 @@ def test_every_cluster_is_drawn_in_its_colour(show: Any, name: str, k: int, them
     counts = browser.execute_script(COUNT, [style(i).colour for i in range(k)])
     assert min(counts) > 20
     assert len(browser.find_elements(By.CSS_SELECTOR, "#legend button")) == k
+
+
+def test_components_are_ellipses_of_one_deviation(show: Any, folder: Path) -> None:
+    X = make_circles(300, factor=0.4, noise=0.03, random_state=0)[0]
+    model = ICVIARTMAP(2, shape="any", random_state=0).fit(X)
+    html = write_report(folder / "rings.html", model, X).read_text(encoding="utf-8")
+    without = re.sub(r'"pieces":\{.*?\}', '"pieces":null', html)
+    assert without != html
+    (folder / "plain.html").write_text(without, encoding="utf-8")
+    white = {
+        name: show(f"{name}.html").execute_script(COUNT, ["#FFFFFF"])[0]
+        for name in ("rings", "plain")
+    }
+    browser = show("rings.html")
+    x0, x1, y0, y1 = numbers(browser, "view")
+    _, _, width, height = numbers(browser, "box")
+    pixels = width / (x1 - x0) * height / (y1 - y0)
+    area = np.pi * np.sqrt(np.linalg.det(model.components_.covariances)).sum() * pixels
+    # Rows and grid lines cover a part of them.
+    assert 0.3 * area < white["plain"] - white["rings"] < 1.1 * area
+
+
+def test_rows_of_noise_are_drawn_and_can_be_pointed_at(
+    show: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, X = fitted(4)
+    model = copy.copy(model)
+    model.labels_ = model.labels_.copy()
+    model.labels_[7] = -1
+    monkeypatch.setattr("icvi_artmap.estimators.fitted.is_training_data", lambda *_: True)
+    write_report(folder / "noise.html", model, X)
+    browser = show("noise.html")
+    for select, axis in (("axis-x", "feature 0"), ("axis-y", "feature 1")):
+        choose(browser, select, axis)
+    point_at(browser, X[7, 0], X[7, 1])
+    assert texts(browser, "#tip .tip-id") == ["Row 7"]
+    assert texts(browser, "#tip .chip") == ["noise"]
 
 
 def test_pointing_at_a_row_shows_it(show: Any) -> None:

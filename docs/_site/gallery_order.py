@@ -1,6 +1,6 @@
 """The order of the gallery."""
 
-FIRST = ("plot_quick_start.py", "plot_choosing_k.py", "plot_own_index.py")
+FIRST = ("plot_quick_start.py", "plot_choosing_k.py", "plot_any_shape.py", "plot_own_index.py")
 
 
 def by_reader(name: str) -> tuple[int, str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from icvi_artmap.persistence.save_load import load, save
     from icvi_artmap.plotting.category import CategoryDisplay
     from icvi_artmap.plotting.index_trace import IndexTraceDisplay
+    from icvi_artmap.plotting.joins import JoinsDisplay
     from icvi_artmap.plotting.map_field import MapFieldDisplay
     from icvi_artmap.plotting.partition import PartitionDisplay
     from icvi_artmap.plotting.profile import ProfileDisplay
@@ -38,6 +39,7 @@ _HOMES = {
     "ICVIARTMAP": "icvi_artmap.estimators.icvi_artmap",
     "ICVIARTMAPSearch": "icvi_artmap.estimators.vigilance_search.search",
     "IndexTraceDisplay": "icvi_artmap.plotting.index_trace",
+    "JoinsDisplay": "icvi_artmap.plotting.joins",
     "MapFieldDisplay": "icvi_artmap.plotting.map_field",
     "ModelFileError": "icvi_artmap.persistence.file_format",
     "PartitionDisplay": "icvi_artmap.plotting.partition",
@@ -67,6 +69,7 @@ __all__ = [
     "FuzzyARTMAP",
     "ICVIARTMAPSearch",
     "IndexTraceDisplay",
+    "JoinsDisplay",
     "MapFieldDisplay",
     "ModelFileError",
     "PartitionDisplay",

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from icvi_artmap._support.wording import ARROWS, arrow, better, counted, fixed, number
+from icvi_artmap._support.wording import (
+    ARROWS,
+    arrow,
+    better,
+    counted,
+    fixed,
+    number,
+    short_percent,
+)
 from icvi_artmap.cli.common import (
     ColumnsOption,
     DataArgument,
@@ -28,6 +36,7 @@ from icvi_artmap.cli.common import (
     wrong,
 )
 from icvi_artmap.cli.methods import Method, all_methods, is_ours, warm
+from icvi_artmap.cli.warmup import ANY_SHAPE
 from icvi_artmap.indices.registry import NAMES
 
 if TYPE_CHECKING:
@@ -52,7 +61,8 @@ MethodsOption = Annotated[
     typer.Option(
         "--methods",
         metavar="NAMES",
-        help=f"Some of: {OURS} (iCVI-ARTMAP with that index), {OTHERS}; with commas between. "
+        help=f"Some of: {OURS} (iCVI-ARTMAP with that index), {ANY_SHAPE} (iCVI-ARTMAP, any "
+        f"shape), {OTHERS}; with commas between. "
         "Default: all.",
         show_default=False,
     ),
@@ -165,9 +175,7 @@ def _compare(
     good = [row for row in rows if row["labels"] is not None]
     if not good:
         raise ValueError(f"No method gave clusters. {' '.join(notes)}")
-    alike = np.array(
-        [[agreement(a["labels"], b["labels"]) for b in good] for a in good], dtype=float
-    )
+    alike = np.array([[_alike(a["labels"], b["labels"]) for b in good] for a in good])
     return Comparison(table, clusters, indices, rows, good, alike, notes)
 
 
@@ -216,10 +224,12 @@ def _run(name: str, Z: Any, k: int, seed: int) -> Outcome:
         else:
             remarks = [f"{name}: {' '.join(str(w.message).split())}" for w in caught]
             noise = int(np.count_nonzero(labels < 0))
-            if noise:
+            if noise == len(labels):
+                labels, remarks = None, [*remarks, f"{name} takes all rows for noise."]
+            elif noise:
                 remarks.append(
-                    f"{name} takes {noise:,} of {len(labels):,} rows for noise; here they count as "
-                    "one cluster more."
+                    f"{name} takes {noise:,} of {len(labels):,} rows for noise; they are left out "
+                    "of all its values."
                 )
         took = seconds(began)
     return Outcome(name, seed, labels, took, remarks)
@@ -245,17 +255,25 @@ def _summary(
     row: dict[str, Any] = {"method": method.name, "labels": first.labels, "seconds": first.seconds}
     if first.labels is None:
         return row
-    row["k"] = len(np.unique(first.labels))
+    placed = first.labels >= 0
+    row["k"] = len(np.unique(first.labels[placed]))
+    row["noise"] = 1.0 - float(placed.mean())
     for index in indices:
-        row[index.name] = index_value(X, first.labels, index)
+        row[index.name] = index_value(X[placed], first.labels[placed], index)
     if groups is not None:
-        row["ari"] = agreement(groups, first.labels)
+        row["ari"] = agreement(groups[placed], first.labels[placed])
     labels = [run.labels for run in runs if run.labels is not None]
-    pairs = [agreement(a, b) for a, b in itertools.combinations(labels, 2)]
-    row["stability"] = (
-        float(np.mean([pair for pair in pairs if pair is not None])) if pairs else None
-    )
+    pairs = [_alike(a, b) for a, b in itertools.combinations(labels, 2)]
+    row["stability"] = float(np.mean(pairs)) if pairs else None
     return row
+
+
+def _alike(a: Labels, b: Labels) -> float:
+    """The adjusted Rand index over the rows that neither takes for noise; NaN if there are none."""
+    from sklearn.metrics import adjusted_rand_score
+
+    placed = (a >= 0) & (b >= 0)
+    return float(adjusted_rand_score(a[placed], b[placed])) if placed.any() else float("nan")
 
 
 def _facts(found: Comparison, given: Input) -> dict[str, Any]:
@@ -282,7 +300,7 @@ def _show(console: Console, found: Comparison, given: Input) -> None:
     console.print(f"{given.name}: {rows}, {used} used, {asked_for} asked for\n", style="bold")
     _show_values(console, found)
     console.print(
-        f"\n{ARROWS} ARTMAP-NI: iCVI-ARTMAP going by NI. "
+        f"\n{ARROWS} {_meaning(found.good)}"
         + (
             "ARI: agreement with the known groups (1: the same, 0: chance). "
             if found.with_truth
@@ -303,7 +321,8 @@ def _show_values(console: Console, found: Comparison) -> None:
 
     heads = [f"{index.name} {arrow(index.direction)}" for index in found.indices]
     truth = ["ARI ↑"] if found.with_truth else []
-    shown = columns(("left", "method"), "k", *heads, *truth, "stable ↑", "seconds")
+    noise = ["noise"] if any(row["noise"] > 0.0 for row in found.good) else []
+    shown = columns(("left", "method"), "k", *heads, *truth, *noise, "stable ↑", "seconds")
     best = {index.name: _best(found.good, index.name, index.direction) for index in found.indices}
     if truth:
         best["ari"] = _best(found.good, "ari", +1)
@@ -319,6 +338,7 @@ def _show_values(console: Console, found: Comparison) -> None:
             _title(row["method"]),
             str(row["k"]),
             *cells,
+            *(short_percent(row["noise"]) if row["noise"] > 0.0 else "–" for _ in noise),
             fixed(row["stability"], 3),
             fixed(row["seconds"], 2),
         )
@@ -333,10 +353,18 @@ def _show_agreement(console: Console, found: Comparison) -> None:
     numbers = [str(i + 1) for i in range(len(found.good))]
     matrix = columns("", ("left", "method"), *numbers)
     for i, row in enumerate(found.good):
-        cells = [number(round(100 * value)) for value in found.alike[i]]
+        cells = [number(round(100 * value)) if value == value else "–" for value in found.alike[i]]
         cells[i] = "·"
         matrix.add_row(numbers[i], _title(row["method"]), *cells)
     console.print(matrix)
+
+
+def _meaning(rows: list[dict[str, Any]]) -> str:
+    """What the titles of this method's lines mean."""
+    told = "ARTMAP-NI: iCVI-ARTMAP going by NI. "
+    if any(row["method"] == ANY_SHAPE for row in rows):
+        told += f"{_title(ANY_SHAPE)}: iCVI-ARTMAP, any shape. "
+    return told
 
 
 def _title(method: str) -> str:
@@ -344,4 +372,6 @@ def _title(method: str) -> str:
 
 
 def _best(rows: list[dict[str, Any]], name: str, direction: int) -> float:
-    return max((row[name] for row in rows), key=lambda value: direction * value)
+    """The best value of the methods that place all rows; of all methods if none does."""
+    placing = [row for row in rows if row["noise"] == 0.0] or rows
+    return max((row[name] for row in placing), key=lambda value: direction * value)

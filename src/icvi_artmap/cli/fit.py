@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -52,6 +53,13 @@ if TYPE_CHECKING:
 #: How many features of each cluster are told, by the number of clusters up to which that holds.
 TOLD = ((8, 3), (16, 2), (float("inf"), 1))
 
+
+class Shape(StrEnum):
+    gaussian = "gaussian"
+    any = "any"
+    auto = "auto"
+
+
 ClustersOption = Annotated[
     str,
     typer.Option(
@@ -64,6 +72,20 @@ ClustersOption = Annotated[
 StartsOption = Annotated[
     int,
     typer.Option(min=1, metavar="N", help="Runs from different starts, of which the best is kept."),
+]
+ShapeOption = Annotated[
+    Shape,
+    typer.Option(
+        help="What a cluster may look like. gaussian: round or long; any: also rings, moons, "
+        "spirals and the like, joined of small pieces; auto: any where that describes the data "
+        "better.",
+    ),
+]
+NoiseOption = Annotated[
+    bool,
+    typer.Option(
+        "--noise", help="Leave rows that lie far from all clusters out of them: cluster -1."
+    ),
 ]
 ReportOption = Annotated[
     str | None,
@@ -107,6 +129,8 @@ def fit(
     seed: SeedOption = 0,
     refine: RefineOption = None,
     starts: StartsOption = 1,
+    shape: ShapeOption = Shape.gaussian,
+    noise: NoiseOption = False,
     output: LabelsOption = None,
     model: SaveOption = None,
     report: ReportOption = None,
@@ -132,7 +156,10 @@ def fit(
         "n_init": starts,
         "refine": "auto" if refine is None else refine,
         "random_state": seed,
+        "shape": shape.value,
     }
+    if noise:
+        settings["noise"] = True
     with out.progress("reading") as bar:
         found = fit_model(given, settings, bar)
         keep_model(found, kept, given, context.obj, bar)
@@ -184,7 +211,9 @@ def fit_model(given: Input, settings: dict[str, Any], bar: Bar) -> Fitted:
         notes.remove(str(doubt))  # the result says it in other words
     model.feature_names_in_ = np.array(table.columns, dtype=object)
     bar.reach(0, None)
-    return Fitted(table, groups, model, agreement(groups, model.labels_), notes)
+    placed = model.labels_ >= 0  # all but noise
+    ari = None if groups is None else agreement(groups[placed], model.labels_[placed])
+    return Fitted(table, groups, model, ari, notes)
 
 
 def keep_model(
@@ -218,6 +247,8 @@ def keep_model(
 
 def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, Any]:
     """A fitted model as JSON has it."""
+    import numpy as np
+
     facts: dict[str, Any] = {
         "rows": len(table),
         "columns": table.columns,
@@ -229,10 +260,13 @@ def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, An
         "converged": model.converged_,
         "clusters": describe_clusters(model, table),
         "labels": model.labels_,
+        "noise": int(np.count_nonzero(model.labels_ < 0)),
         "row_names": sample_names(table),
     }
     if ari is not None:
         facts["ari"] = ari
+    if hasattr(model, "joins_"):
+        facts["components"] = describe_components(model)
     if hasattr(model, "selection_"):
         chosen = model.selection_
         facts["selection"] = {
@@ -246,6 +280,22 @@ def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, An
             "rows_repeat": chosen.repeated,
         }
     return facts
+
+
+def describe_components(model: ICVIARTMAP) -> dict[str, Any]:
+    """What clusters were joined of as JSON has it: the clusters of components, and the joins."""
+    joins = model.joins_
+    return {
+        "n_components": len(joins.clusters),
+        "clusters": joins.clusters,
+        "joins": {
+            "first": joins.first,
+            "second": joins.second,
+            "prominence": joins.prominence,
+            "evidence": joins.evidence,
+            "made": joins.made,
+        },
+    }
 
 
 def describe_clusters(model: ICVIARTMAP, table: Table) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from icvi_artmap.cli.warmup import ANY_SHAPE
 from icvi_artmap.indices.registry import NAMES
 from icvi_artmap.indices.shared.ridge import ridge
 
@@ -26,10 +27,11 @@ class Method(NamedTuple):
 
 
 def all_methods() -> list[Method]:
-    """All methods: iCVI-ARTMAP with every index, then the others."""
+    """All methods: iCVI-ARTMAP with every index and for any shape, then the others."""
     ours = [Method(name, _ours(name)) for name in NAMES]
     return [
         *ours,
+        Method(ANY_SHAPE, _any_shape),
         Method("fuzzy-art", _fuzzy_art),
         Method("k-means", _kmeans),
         Method("gmm", _mixture),
@@ -41,8 +43,8 @@ def all_methods() -> list[Method]:
 
 
 def is_ours(method: str) -> bool:
-    """Whether a method is iCVI-ARTMAP; its name is that of the index."""
-    return method in NAMES
+    """Whether a method is iCVI-ARTMAP; its name is that of the index, or says any shape."""
+    return method in (*NAMES, ANY_SHAPE)
 
 
 _WARMED: set[str] = set()
@@ -52,9 +54,12 @@ def warm(name: str) -> None:
     """Load compiled code, once in a process, so that it does not count as the method's time."""
     if name in _WARMED or not is_ours(name):
         return
-    from icvi_artmap.cli.warmup import use
+    from icvi_artmap.cli.warmup import use, use_any_shape
 
-    use(name)
+    if name == ANY_SHAPE:
+        use_any_shape()
+    else:
+        use(name)
     _WARMED.add(name)
 
 
@@ -65,6 +70,12 @@ def _ours(index: str) -> Callable[[Any, int, int], Any]:
         return ICVIARTMAP(k, index=index, random_state=seed).fit(Z).labels_
 
     return labels
+
+
+def _any_shape(Z: Any, k: int, seed: int) -> Any:
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+
+    return ICVIARTMAP(k, shape="any", random_state=seed).fit(Z).labels_
 
 
 def _fuzzy_art(Z: Any, k: int, seed: int) -> Any:

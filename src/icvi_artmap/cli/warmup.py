@@ -11,6 +11,9 @@ from icvi_artmap.cli.common import IndexName, JsonOption, QuietOption
 if TYPE_CHECKING:
     from rich.console import Console
 
+#: What is compiled for clusters of any shape.
+ANY_SHAPE = "any-shape"
+
 
 def warmup(
     index: Annotated[
@@ -22,27 +25,33 @@ def warmup(
 ) -> None:
     """Compile what later commands would wait for.
 
-    It takes about ten seconds for every index, and no time if they are compiled already.
+    It takes about ten seconds for every index and for clusters of any shape, and no time if they
+    are compiled already.
     """
     import time
 
     from icvi_artmap.cli.output import Output, columns, seconds
 
     out = Output(quiet, as_json)
-    wanted = list(dict.fromkeys(index or list(IndexName)))
+    wanted = [name.value for name in dict.fromkeys(index or list(IndexName))]
+    if not index:
+        wanted.append(ANY_SHAPE)
     took = {}
     with out.progress("loading", len(wanted)) as bar:
         from icvi_artmap._compile.cache import cache_directory
 
         for name in wanted:
-            bar.say(f"compiling {name.value}")
+            bar.say(f"compiling {name}")
             began = time.perf_counter()
-            use(name.value)
-            took[name.value] = seconds(began)
+            if name == ANY_SHAPE:
+                use_any_shape()
+            else:
+                use(name)
+            took[name] = seconds(began)
             bar.step()
 
     def show(console: Console) -> None:
-        shown = columns(("left", "index"), "seconds")
+        shown = columns(("left", "what"), "seconds")
         for name, time_taken in took.items():
             shown.add_row(name, f"{time_taken:.1f}")
         console.print(shown)
@@ -73,3 +82,13 @@ def use(index: str) -> None:
         ICVIARTMAP(3, index=index, rho_a=0.5, rho_ab=0.5, random_state=0).fit(X)
         index_value(X, model.labels_, index)
         FuzzyART(0.5).fit(X)
+
+
+def use_any_shape() -> None:
+    """Fit and predict clusters of any shape on a small table."""
+    from sklearn.datasets import make_circles
+
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+
+    X, _ = make_circles(200, factor=0.4, noise=0.03, random_state=0)
+    ICVIARTMAP(2, shape="any", random_state=0).fit(X).predict(X[:1])

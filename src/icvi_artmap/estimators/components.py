@@ -52,6 +52,8 @@ class Joins:
         Prominence × √n, with the n of the smaller group: chance makes values up to about 5.
     made : ndarray of shape (n_components - 1,)
         Whether the join was made.
+    clusters : ndarray of shape (n_components,)
+        Cluster of every component.
     """
 
     first: NDArray[np.int64]
@@ -59,6 +61,7 @@ class Joins:
     prominence: NDArray[np.float64]
     evidence: NDArray[np.float64]
     made: NDArray[np.bool_]
+    clusters: NDArray[np.int64]
 
     def to_pandas(self) -> Any:
         """A DataFrame with a row for every join, in their order."""
@@ -73,3 +76,12 @@ class Joins:
                 "made": self.made,
             }
         )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the tree of joins by prominence, as :class:`JoinsDisplay` does.
+
+        Returns the matplotlib Axes.
+        """
+        from icvi_artmap.plotting.joins import JoinsDisplay
+
+        return JoinsDisplay.from_joins(self).plot(ax).ax_

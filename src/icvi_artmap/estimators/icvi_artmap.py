@@ -632,7 +632,7 @@ class ICVIARTMAP(
             weights=joined.moments.n / joined.moments.n.sum(),
         )
         made = np.arange(len(joined.clusters) - 1) < len(joined.clusters) - self.n_clusters_
-        self.joins_ = Joins(*joined.tree, made)
+        self.joins_ = Joins(*joined.tree, made, joined.clusters)
 
     def _summary(self) -> notebook.Summary | None:
         if not hasattr(self, "fitted_"):

@@ -23,6 +23,8 @@ INK, SMALLEST, LARGEST = 20_000.0, 4.0, 20.0
 PIXELS_FROM = 2000
 #: A box whose sides are below ROUNDING of the picture is drawn as a point of size POINT.
 ROUNDING, POINT = 1e-9, 5.0
+#: Corners of an ellipse, how opaque its inside and its outline are, and how wide the outline.
+CORNERS, ELLIPSE_FILL, ELLIPSE_OUTLINE, ELLIPSE_WIDTH = 48, 0.07, 0.45, 0.8
 #: Names inside the picture: font size, width of a letter in parts of it, and space around a name.
 INNER_FONT, LETTER, SPACE = 7.5, 0.62, 4.0
 #: Font sizes of the names of rows and columns.
@@ -138,6 +140,30 @@ def draw_boxes(
         ax.add_collection(inside)
         ax.add_collection(outline)
     ax.autoscale_view()
+
+
+def ellipses(means: NDArray[np.float64], covariances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Outlines at one deviation of normal distributions in a plane, of shape (n, CORNERS, 2)."""
+    angle = np.linspace(0.0, 2.0 * np.pi, CORNERS, endpoint=False)
+    circle = np.stack([np.cos(angle), np.sin(angle)])
+    values, vectors = np.linalg.eigh(covariances)
+    half_axes = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    return means[:, None, :] + (half_axes @ circle).transpose(0, 2, 1)
+
+
+def draw_ellipses(
+    ax: Any, outlines: NDArray[np.float64], labels: NDArray[Any], clusters: NDArray[Any]
+) -> None:
+    """Ellipses of components, faintly, in the colours of their clusters."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgba
+
+    for cluster, look in zip(clusters, numbers(clusters), strict=True):
+        own, colour = list(outlines[labels == cluster]), style(look).colour
+        inside, line = to_rgba(colour, ELLIPSE_FILL), to_rgba(colour, ELLIPSE_OUTLINE)
+        ax.add_collection(
+            PolyCollection(own, facecolors=inside, edgecolors=line, linewidths=ELLIPSE_WIDTH)
+        )
 
 
 # --- which colour is what ------------------------------------------------------------------------

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icvi_artmap._support.wording import counted, short_percent
 from icvi_artmap.plotting import drawing, samples
+
+if TYPE_CHECKING:
+    from icvi_artmap.estimators.components import Components
 
 PROJECTIONS = ("auto", "pca", "tsne")
 #: The largest number of samples drawn by default with t-SNE, which is slow.
@@ -24,6 +28,8 @@ class Plane(NamedTuple):
     names: tuple[str, str]
     features: list[int] | None  #: if the axes are features
     scaled: bool  #: whether both axes have the same unit
+    #: axes, of shape (2, d), and origin: a sample x lies at axes @ x - origin, if it is so simple
+    linear: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
 
 class PartitionDisplay:
@@ -50,6 +56,9 @@ class PartitionDisplay:
         Lower and upper corners of categories.
     box_labels : ndarray of shape (n_categories,), optional
         Their clusters.
+    components : Components, optional
+        What the clusters were joined of, in the plane: with means of shape (n_components, 2) and
+        covariances of shape (n_components, 2, 2).
     kind : str, default="cluster"
         What the labels are: "cluster" or "class".
 
@@ -83,6 +92,7 @@ class PartitionDisplay:
         same_unit: bool = False,
         boxes: NDArray[np.float64] | None = None,
         box_labels: NDArray[Any] | None = None,
+        components: Components | None = None,
         kind: str = "cluster",
     ) -> None:
         self.points = points
@@ -95,6 +105,7 @@ class PartitionDisplay:
         self.same_unit = same_unit
         self.boxes = boxes
         self.box_labels = box_labels
+        self.components = components
         self.kind = kind
 
     @classmethod
@@ -107,7 +118,7 @@ class PartitionDisplay:
         boxes: bool = False,
         max_points: int | None = None,
     ) -> Self:
-        """Take the clusters of an estimator.
+        """Take the clusters of an estimator, and the components they were joined of.
 
         Parameters
         ----------
@@ -156,6 +167,7 @@ class PartitionDisplay:
             same_unit=plane.scaled,
             boxes=corners,
             box_labels=box_labels,
+            components=_in_plane(getattr(model, "components_", None), plane),
             kind=samples.kind_of(model),
         )
 
@@ -201,7 +213,8 @@ class PartitionDisplay:
         """Draw the samples.
 
         Up to ten clusters are named in a legend, more in the picture. The title says how many
-        samples there are, and how many are drawn if that is not all.
+        samples there are, and how many are drawn if that is not all. The components that clusters
+        were joined of are drawn faintly, as ellipses of one deviation.
 
         Parameters
         ----------
@@ -219,6 +232,9 @@ class PartitionDisplay:
         drawing.draw_points(ax, self.points, self.labels, self.clusters, options)
         if self.boxes is not None and self.box_labels is not None:
             drawing.draw_boxes(ax, self.boxes, self.box_labels, self.clusters, fill=0.06)
+        if (found := self.components) is not None:
+            outlines = drawing.ellipses(found.means, found.covariances)
+            drawing.draw_ellipses(ax, outlines, found.clusters, self.clusters)
         if self.same_unit:
             ax.set_aspect("equal", adjustable="datalim")
         for side, name in zip("xy", self.names, strict=True):
@@ -275,8 +291,24 @@ def _plane(
     rows = samples.chosen_rows(labels, most)
     part = table[rows]
     if how == "features":
-        return rows, Plane(part[:, pair], (names[pair[0]], names[pair[1]]), pair, False)
+        axes = np.eye(d)[pair]
+        places = part[:, pair]
+        return rows, Plane(
+            places, (names[pair[0]], names[pair[1]]), pair, False, (axes, np.zeros(2))
+        )
     return rows, _principal(part) if how == "pca" else _neighbours(part)
+
+
+def _in_plane(components: Components | None, plane: Plane) -> Components | None:
+    """Components as the plane has them, if it shows them as they are."""
+    if components is None or plane.linear is None:
+        return None
+    axes, origin = plane.linear
+    return replace(
+        components,
+        means=components.means @ axes.T - origin,
+        covariances=axes @ components.covariances @ axes.T,
+    )
 
 
 def _most(max_points: Any, otherwise: int) -> int:
@@ -289,8 +321,13 @@ def _most(max_points: Any, otherwise: int) -> int:
 
 
 def _standardised(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    return (table - table.mean(axis=0)) / _deviation(table)
+
+
+def _deviation(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Deviation of every feature, 1 for one that is constant."""
     deviation = table.std(axis=0)
-    return (table - table.mean(axis=0)) / np.where(deviation > 0.0, deviation, 1.0)
+    return np.where(deviation > 0.0, deviation, 1.0)
 
 
 def _principal(table: NDArray[np.float64]) -> Plane:
@@ -309,7 +346,8 @@ def _principal(table: NDArray[np.float64]) -> Plane:
     first, second = (
         f"principal component {i + 1} ({short_percent(share[i])} of the variance)" for i in range(2)
     )
-    return Plane(points, (first, second), None, True)
+    axes = pca.components_ / _deviation(table)
+    return Plane(points, (first, second), None, True, (axes, axes @ table.mean(axis=0)))
 
 
 def _neighbours(table: NDArray[np.float64]) -> Plane:

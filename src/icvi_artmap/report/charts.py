@@ -1,16 +1,20 @@
-"""Line charts as numbers for a template: coordinates, ticks, labels."""
+"""Line charts and trees as numbers for a template: coordinates, ticks, labels."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import MINUS, fixed
+from icvi_artmap._support.wording import MINUS, counted, fixed
+from icvi_artmap.plotting.joins import MOST_NUMBERED, lay_out
+
+if TYPE_CHECKING:
+    from icvi_artmap.estimators.components import Joins
 
 WIDTH, HEIGHT = 480, 250
 LEFT, RIGHT, TOP, BOTTOM = 66, 14, 12, 40
@@ -18,6 +22,8 @@ LEFT, RIGHT, TOP, BOTTOM = 66, 14, 12, 40
 STRETCHES = 250
 #: A line of no more points than this has dots as well.
 DOTS = 60
+#: Height of the strip of colours below a tree.
+STRIP = 7
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,55 @@ def line_chart(
         x_label=x_label,
         y_label=y_label,
         text=text,
+    )
+
+
+@dataclass(frozen=True)
+class TreeChart:
+    """A tree of joins in a box of WIDTH × HEIGHT."""
+
+    joins: list[tuple[str, int | None]]  #: corners, and the cluster if the join was made
+    leaves: list[tuple[float, int]]  #: where the colour of each begins, and its cluster
+    leaf_width: float
+    names: list[tuple[float, int]]
+    y_ticks: list[tuple[float, str]]
+    text: str  #: describes the chart in words
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    top: int = TOP
+    bottom: int = HEIGHT - BOTTOM
+    strip: int = STRIP
+
+
+def tree_chart(joins: Joins) -> TreeChart:
+    """The tree in which components were joined to clusters, by prominence."""
+    branches = lay_out(joins.first, joins.second, joins.prominence)
+    count = len(branches.leaves)
+    highest = 1.05 * float(branches.height.max(initial=0.0)) or 1.0
+    each = (WIDTH - LEFT - RIGHT) / count
+
+    def across(value: float) -> float:
+        return round(LEFT + (value + 0.5) * each, 1)
+
+    def down(value: float) -> float:
+        return round(TOP + (highest - value) / highest * (HEIGHT - TOP - BOTTOM), 1)
+
+    lines = [" ".join(f"{across(x):g},{down(y):g}" for x, y in line) for line in branches.lines()]
+    own = [
+        int(joins.clusters[a]) if made else None
+        for a, made in zip(joins.first, joins.made, strict=True)
+    ]
+    numbered = count <= MOST_NUMBERED
+    clusters = counted(len(np.unique(joins.clusters)), "cluster")
+    return TreeChart(
+        joins=list(zip(lines, own, strict=True)),
+        leaves=[(across(i - 0.5), int(joins.clusters[c])) for i, c in enumerate(branches.leaves)],
+        leaf_width=round(each, 2),
+        names=[(across(i), int(c)) for i, c in enumerate(branches.leaves)] if numbered else [],
+        y_ticks=[(down(t), label) for t, label in ticks(0.0, highest)],
+        text=f"Tree of {counted(count, 'component')} joined to {clusters}.",
     )
 
 

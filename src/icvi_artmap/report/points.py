@@ -64,7 +64,7 @@ def chosen_rows(
     order = rng.permutation(n)
     at_least = min(FROM_EVERY_CLUSTER, most // (2 * k))
     sorted_order = order[np.argsort(labels[order], kind="stable")]
-    counts = np.bincount(labels, minlength=k)
+    counts = np.bincount(labels + 1, minlength=k + 1)  # noise is -1
     begin = np.concatenate([[0], np.cumsum(counts)[:-1]])
     rank = np.arange(n) - np.repeat(begin, counts)
     few = sorted_order[rank < at_least]
@@ -86,10 +86,12 @@ def map_points(
     features = most_telling(model)[:MOST_AXES]
     features = np.sort(features)
     place = {int(f): i for i, f in enumerate(features)}
-    components, variance = _principal(model.fitted_.standardised(X[rows]))
+    table = model.fitted_.standardised(X[rows])
+    directions, variance = _principal(table)
+    columns = ((table - table.mean(axis=0)) @ directions).T
     axes = [
         {"name": f"component {i + 1} ({short_percent(part)})", "values": _short(column)}
-        for i, (column, part) in enumerate(zip(components.T, variance, strict=True))
+        for i, (column, part) in enumerate(zip(columns, variance, strict=True))
     ]
     first = len(axes)
     axes += [{"name": names[f], "values": _short(X[rows, f])} for f in features]
@@ -101,18 +103,45 @@ def map_points(
     start = [0, -1] if d == 1 else [first, first + 1] if d == 2 else [0, 1]
     looks = [style(i) for i in range(model.n_clusters_)]
     content = {
-        "clusters": model.sample_clusters_[rows].tolist(),
+        "clusters": model.labels_[rows].tolist(),
         "ids": ids,
         "axes": axes,
         "components": first,
         "start": start,
         "colours": [look.colour for look in looks],
         "marks": [look.marker for look in looks],
-        "sizes": np.bincount(model.sample_clusters_, minlength=model.n_clusters_).tolist(),
+        "sizes": np.bincount(model.labels_ + 1, minlength=model.n_clusters_ + 1)[1:].tolist(),
+        "pieces": _pieces(model, directions, table.mean(axis=0), features),
         "telling": telling,
         "digits": DIGITS,
     }
     return Points(rows, features, variance, script_json(content))
+
+
+def _pieces(
+    model: ICVIARTMAP,
+    directions: NDArray[np.float64],
+    middle: NDArray[np.float64],
+    features: NDArray[np.int64],
+) -> dict[str, Any] | None:
+    """The components that clusters were joined of, along every axis; None if they were not.
+
+    "spreads" has the covariances of every two axes, row by row up to the diagonal. They are not
+    many: a component has as many samples as a covariance has numbers, or more.
+    """
+    if not hasattr(model, "components_"):
+        return None
+    found, scaling = model.components_, model.fitted_.scaling
+    principal = (model.fitted_.standardised(found.means) - middle) @ directions
+    centres = np.hstack([principal, found.means[:, features]])
+    every = np.vstack([directions.T / scaling.deviation, np.eye(found.means.shape[1])[features]])
+    spreads = every @ found.covariances @ every.T
+    below = np.tril_indices(len(every))
+    return {
+        "clusters": found.clusters.tolist(),
+        "centres": [_short(row) for row in centres],
+        "spreads": [_short(spread[below]) for spread in spreads],
+    }
 
 
 def most_telling(model: ICVIARTMAP) -> NDArray[np.int64]:
@@ -144,14 +173,14 @@ def _short(values: NDArray[np.floating]) -> list[float]:
 def _principal(
     table: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Two principal components and their parts of the variance; none of a single feature."""
-    n, d = table.shape
+    """Two principal directions and their parts of the variance; none of a single feature."""
+    d = table.shape[1]
     if d == 1:
-        return np.empty((n, 0)), np.empty(0)
+        return np.empty((d, 0)), np.empty(0)
     centred = table - table.mean(axis=0)
     values, vectors = np.linalg.eigh(centred.T @ centred)
     axes = vectors[:, [-1, -2]]
     # The sign of an axis is arbitrary: its largest entry is positive.
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
     total = max(float(values.sum()), np.finfo(float).tiny)
-    return centred @ axes, np.maximum(values[[-1, -2]], 0.0) / total
+    return axes, np.maximum(values[[-1, -2]], 0.0) / total

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import fixed, listed, number, percent, plural
+from icvi_artmap._support.wording import counted, fixed, listed, number, percent, plural
 from icvi_artmap.report.quality import MIXTURE, Comparison, Stability
 
 if TYPE_CHECKING:
@@ -58,8 +58,15 @@ def readings(
 
 
 def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
-    n = np.bincount(model.sample_clusters_, minlength=model.n_clusters_)
+    noise = model.labels_ < 0
+    n = np.bincount(model.labels_[~noise], minlength=model.n_clusters_)
     total, k = int(n.sum()), model.n_clusters_
+    if noise.any():
+        yield Sentence(
+            "plain",
+            f"{counted(int(noise.sum()), 'row')} ({percent(noise.mean())}) lie far from all "
+            "clusters: noise, which belongs to none. The rest is about the others.",
+        )
     if k == 1:
         yield Sentence("beware", f"All {total:,} rows are in one cluster: nothing was separated.")
         return
@@ -72,7 +79,10 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
             f"({percent(n[largest] / total)}), the smallest cluster {smallest} with "
             f"{n[smallest]:,} ({percent(n[smallest] / total)})."
         )
-    yield Sentence("plain", f"The {total:,} rows fall into {k} clusters{sizes}")
+    joined = ""
+    if hasattr(model, "joins_"):
+        joined = f", joined of {counted(len(model.joins_.clusters), 'component')}"
+    yield Sentence("plain", f"The {total:,} rows fall into {k} clusters{joined}{sizes}")
     few = np.flatnonzero((n < FEW_ROWS) & (n < FEW_PART * total))
     if len(few):
         yield Sentence(
@@ -183,10 +193,10 @@ def _comparison(model: ICVIARTMAP, comparison: Comparison | None) -> Iterator[Se
     )
     lead = model.fitted_.index.direction * (ours - others)
     close = CLOSE * np.abs(values).max()
-    sampled = len(comparison.rows) < len(model.sample_clusters_)
+    sampled = len(comparison.rows) < np.count_nonzero(model.labels_ >= 0)
     where = f" on the {len(comparison.rows):,} rows compared" if sampled else ""
-    if not np.isfinite(lead).all():
-        pass  # one value is an infinity: the table shows it
+    if not np.isfinite(lead).all() or hasattr(model, "joins_"):
+        pass  # one value is an infinity: the table shows it; joined clusters are not what NI seeks
     elif (lead > close).all():
         yield Sentence(
             "good",

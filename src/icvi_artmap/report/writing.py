@@ -18,7 +18,7 @@ from icvi_artmap._support.version import __version__
 from icvi_artmap._support.wording import better
 from icvi_artmap.inspection import uncertain
 from icvi_artmap.report import page, points, quality, reading
-from icvi_artmap.report.charts import Chart, line_chart
+from icvi_artmap.report.charts import Chart, line_chart, tree_chart
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
@@ -261,7 +261,8 @@ def _report(
     model, X = given.model, given.X
     (n, d), k = X.shape, model.n_clusters_
     rng = check_random_state(random_state)
-    evaluated = quality.evaluated_rows(n, d, k, rng)
+    placed = np.flatnonzero(model.labels_ >= 0)  # all but noise
+    evaluated = quality.evaluated_rows(placed, d, k, rng)
     comparison = quality.compare(model, X, evaluated, rng) if k > 1 else None
     stability = quality.refit_on_halves(model, X, evaluated, rng)
     doubtful = uncertain.least_certain(model, X, UNCERTAIN, rng)
@@ -277,6 +278,7 @@ def _report(
         notes=given.notes,
         command=given.command,
         n=n,
+        placed=len(placed),
         d=d,
         model=model,
         index=model.fitted_.index,
@@ -297,6 +299,8 @@ def _report(
         selection=getattr(model, "selection_", None),
         selection_chart=_selection_chart(model),
         course_chart=_course_chart(model),
+        joins=getattr(model, "joins_", None),
+        tree=tree_chart(model.joins_) if hasattr(model, "joins_") else None,
         parameters=_parameters(model),
         versions={
             "icvi-artmap": __version__,
@@ -312,8 +316,8 @@ def _truth_agreement(
     """Agreement with the known classes: of this partition, and of each on the compared rows."""
     if not given.classes:
         return None, []
-    known = given.truth >= 0
-    whole = quality.agreement(given.truth[known], given.model.sample_clusters_[known])
+    known = (given.truth >= 0) & (given.model.labels_ >= 0)
+    whole = quality.agreement(given.truth[known], given.model.labels_[known])
     if comparison is None:
         return whole, []
     part = given.truth[comparison.rows]
@@ -326,14 +330,14 @@ def _counts(given: Inputs) -> dict[str, Any] | None:
     """Samples of every class in every cluster."""
     if not given.classes:
         return None
-    known = given.truth >= 0
+    known = (given.truth >= 0) & (given.model.labels_ >= 0)
     table = np.zeros((given.model.n_clusters_, len(given.classes)), np.int64)
     np.add.at(table, (given.model.sample_clusters_[known], given.truth[known]), 1)
     few = len(given.classes) <= COUNTED_CLASSES
     return {
         "classes": given.classes,
         "table": table if few else None,
-        "unknown": int((~known).sum()),
+        "unknown": int((given.truth < 0).sum()),
     }
 
 

@@ -106,9 +106,11 @@
   const CLUSTER_AXIS = -1;
   const radius = n > 3000 ? 2.2 : n > 800 ? 2.8 : 3.8;
   const shown = new Array(k).fill(true);
+  const isShown = (i) => data.clusters[i] < 0 || shown[data.clusters[i]];
+  const noise = []; // rows of no cluster: -1
   const state = { axes: data.start.slice(), view: null, hovered: -1, marked: -1, drag: null };
   const members = Array.from({ length: k }, () => []);
-  data.clusters.forEach((c, i) => members[c].push(i));
+  data.clusters.forEach((c, i) => (c < 0 ? noise : members[c]).push(i));
 
   // Against the clusters, points spread within their lane: as far for the same row every time.
   const spread = (i) => {
@@ -121,7 +123,7 @@
   const axisName = (axis) => (axis === CLUSTER_AXIS ? "cluster" : data.axes[axis].name);
 
   const range = (axis) => {
-    if (axis === CLUSTER_AXIS) return [-0.6, k - 0.4];
+    if (axis === CLUSTER_AXIS) return [noise.length ? -1.6 : -0.6, k - 0.4];
     let low = Infinity;
     let high = -Infinity;
     for (const v of values(axis)) {
@@ -241,6 +243,36 @@
     centres = members.map((own, c) => (own.length ? centre(c) : null));
   };
 
+  // Ellipses of one deviation around the components that clusters were joined of.
+  const drawPieces = (box) => {
+    const [a, b] = state.axes;
+    if (!data.pieces || a === CLUSTER_AXIS || b === CLUSTER_AXIS) return;
+    const [x0, x1, y0, y1] = state.view;
+    const [right, down] = [box.width / (x1 - x0), -box.height / (y1 - y0)];
+    const at = (i, j) => (Math.max(i, j) * (Math.max(i, j) + 1)) / 2 + Math.min(i, j);
+    data.pieces.clusters.forEach((c, i) => {
+      if (!shown[c]) return;
+      const spread = data.pieces.spreads[i];
+      const [xx, xy, yy] = [
+        spread[at(a, a)] * right * right,
+        spread[at(a, b)] * right * down,
+        spread[at(b, b)] * down * down,
+      ];
+      const [middle, apart] = [(xx + yy) / 2, Math.hypot((xx - yy) / 2, xy)];
+      const [x, y] = toPixels(box, data.pieces.centres[i][a], data.pieces.centres[i][b]);
+      pen.beginPath();
+      const [long, short] = [middle + apart, middle - apart].map((v) => Math.sqrt(Math.max(v, 0)));
+      pen.ellipse(x, y, long, short, Math.atan2(2 * xy, xx - yy) / 2, 0, 2 * Math.PI);
+      pen.fillStyle = pen.strokeStyle = data.colours[c];
+      pen.globalAlpha = 0.12;
+      pen.fill();
+      pen.globalAlpha = 0.5;
+      pen.lineWidth = 1;
+      pen.stroke();
+      pen.globalAlpha = 1;
+    });
+  };
+
   function draw() {
     const scale = window.devicePixelRatio || 1;
     const width = plot.clientWidth;
@@ -294,19 +326,21 @@
     pen.clip();
     const xs = values(state.axes[0]);
     const ys = values(state.axes[1]);
-    for (let c = 0; c < k; c++) {
-      if (!shown[c]) continue;
-      pen.fillStyle = data.colours[c];
+    drawPieces(box);
+    const drawRows = (rows, fill, mark) => {
+      pen.fillStyle = fill;
       pen.beginPath();
-      for (const i of members[c]) {
+      for (const i of rows) {
         const [x, y] = toPixels(box, xs[i], ys[i]);
         if (x > box.left - 9 && x < box.left + box.width + 9 && y > box.top - 9 && y < box.top + box.height + 9)
-          tracePath(data.marks[c], x, y, radius);
+          tracePath(mark, x, y, radius);
       }
       pen.fill();
-    }
+    };
+    drawRows(noise, soft, "o");
+    for (let c = 0; c < k; c++) if (shown[c]) drawRows(members[c], data.colours[c], data.marks[c]);
     for (const i of [state.marked, state.hovered]) {
-      if (i < 0 || !shown[data.clusters[i]]) continue;
+      if (i < 0 || !isShown(i)) continue;
       const [x, y] = toPixels(box, xs[i], ys[i]);
       pen.beginPath();
       pen.arc(x, y, radius + 5, 0, 2 * Math.PI);
@@ -385,7 +419,7 @@
     let best = -1;
     let least = REACH * REACH;
     for (let i = 0; i < n; i++) {
-      if (!shown[data.clusters[i]]) continue;
+      if (!isShown(i)) continue;
       const [x, y] = toPixels(box, xs[i], ys[i]);
       const away = (x - px) ** 2 + (y - py) ** 2;
       if (away < least && x >= box.left && x <= box.left + box.width && y >= box.top && y <= box.top + box.height) {
@@ -405,11 +439,11 @@
     head.className = "tip-id";
     head.textContent = `Row ${data.ids[i]}`;
     const which = document.createElement("div");
-    which.className = `chip c${cluster}`;
-    which.textContent = `cluster ${cluster}`;
+    which.className = cluster < 0 ? "chip" : `chip c${cluster}`;
+    which.textContent = cluster < 0 ? "noise" : `cluster ${cluster}`;
     const table = document.createElement("table");
     const axes = state.axes.filter((axis) => axis >= data.components);
-    for (const axis of new Set([...axes, ...data.telling[cluster]])) {
+    for (const axis of new Set([...axes, ...(data.telling[cluster] ?? [])])) {
       const row = table.insertRow();
       row.insertCell().textContent = data.axes[axis].name;
       const cell = row.insertCell();
