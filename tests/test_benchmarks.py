@@ -33,6 +33,7 @@ def test_quality_writes_its_page(tmp_path: Path) -> None:
         "Olivetti faces",
         "Which indices are refined",
         "Scale",
+        "Any shape",
         "Where we lose, and why",
     ):
         assert f"## {heading}\n" in page

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import common
-from benchmarks.quality import comparison, losses, number, refining, sets
+from benchmarks.quality import any_shape, comparison, losses, number, refining, sets
 from benchmarks.quality.methods import Comparison
 from benchmarks.quality.sets import Sizes
 from icvi_artmap._support.threads import one_thread
@@ -48,6 +48,7 @@ SECTIONS: dict[str, Callable[[Sizes, list[Comparison]], str]] = {
     "olivetti": lambda sizes, _: comparison.run_olivetti(sizes),
     "refining": lambda sizes, _: refining.run_refining(sizes),
     "scale": lambda sizes, _: refining.run_scale(sizes),
+    "shapes": lambda sizes, _: any_shape.run_any_shape(sizes),
     "losses": losses.run_losses,
 }
 

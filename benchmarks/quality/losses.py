@@ -29,8 +29,9 @@ found: "search", and NI and ARI with `n_init={starts}` are shown. Largest: sampl
 cluster; one that is larger than every true one has gathered from several.
 """
 
-SHAPES = """By their nature out of reach are clusters that no Gaussian describes; HDBSCAN follows
-density instead. 1,000 samples each, k = 2.
+SHAPES = """By their nature out of reach of iNI, whose clusters are Gaussian, are clusters that no
+Gaussian describes: they need `shape="any"` ([Any shape](#any-shape)), or HDBSCAN, which follows
+density too. 1,000 samples each, k = 2.
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ class Sizes(NamedTuple):
     refining_seeds: int
     real: tuple[str, ...]
     scale: tuple[tuple[int, int, int, int], ...]  #: samples, k, k-means trials, repeats
+    shapes: int  #: sets of clusters of any shape, of each kind at most
 
 
 REAL = ("iris", "wine", "breast_cancer", "digits", "digits, PCA to 20")
@@ -44,6 +46,7 @@ FULL = Sizes(
     refining_seeds=2,
     real=REAL,
     scale=((70_000, 10, 10, 3), (70_000, 40, 10, 1), (1_000_000, 10, 1, 1)),
+    shapes=100,
 )
 QUICK = FULL._replace(
     paper=QUICK_SETS,
@@ -54,6 +57,7 @@ QUICK = FULL._replace(
     refining_seeds=1,
     real=REAL[:3],
     scale=((70_000, 10, 10, 1),),
+    shapes=6,
 )
 SMOKE = Sizes(
     paper=("2d-4c-no0",),
@@ -66,6 +70,7 @@ SMOKE = Sizes(
     refining_seeds=1,
     real=("iris",),
     scale=((1_000, 4, 1, 1),),
+    shapes=1,
 )
 
 
@@ -148,3 +153,32 @@ def odd_shapes(n_samples: int = 1_000) -> list[Problem]:
         Problem("make_circles(noise=0.05, factor=0.5)", circles, ring, 2),
         Problem("two spirals", spirals, y, 2),
     ]
+
+
+def shape_problems(folder: Path, most: int) -> list[Problem]:
+    """The first so many sets of a folder: class 0 is noise, the others are clusters."""
+    problems = []
+    for path in sorted(folder.glob("*.npz"))[:most]:
+        with np.load(path) as file:
+            X, y = np.ascontiguousarray(file["X"], float), file["y"].astype(np.int64)
+        problems.append(Problem(path.stem, X, y, len(np.unique(y[y > 0]))))
+    return problems
+
+
+def toy_shapes() -> list[Problem]:
+    """Those of scikit-learn's comparison of methods that have clusters; and two spirals.
+
+    Classes begin at 1, as in the sets of shapes.
+    """
+    n = 500
+    long, stripe = datasets.make_blobs(n, random_state=170)
+    made = {
+        "noisy circles": datasets.make_circles(n, factor=0.5, noise=0.05, random_state=30),
+        "noisy moons": datasets.make_moons(n, noise=0.05, random_state=30),
+        "varied": datasets.make_blobs(n, cluster_std=[1.0, 2.5, 0.5], random_state=170),
+        "aniso": (long @ [[0.6, -0.6], [-0.4, 0.8]], stripe),
+        "blobs": datasets.make_blobs(n, random_state=30),
+    }
+    *_, spirals = odd_shapes()
+    problems = [Problem(name, X, y + 1, len(np.unique(y))) for name, (X, y) in made.items()]
+    return [*problems, spirals._replace(y=spirals.y + 1)]

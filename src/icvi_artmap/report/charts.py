@@ -26,9 +26,21 @@ DOTS = 60
 STRIP = 7
 
 
-@dataclass(frozen=True)
-class Chart:
-    """A line chart in a box of WIDTH × HEIGHT."""
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """A box of WIDTH × HEIGHT, and where in it something is drawn."""
+
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    top: int = TOP
+    bottom: int = HEIGHT - BOTTOM
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart(Frame):
+    """A line chart."""
 
     line: str
     dots: list[tuple[float, float]]
@@ -39,12 +51,6 @@ class Chart:
     x_label: str
     y_label: str
     text: str  #: describes the chart in words
-    width: int = WIDTH
-    height: int = HEIGHT
-    left: int = LEFT
-    right: int = WIDTH - RIGHT
-    top: int = TOP
-    bottom: int = HEIGHT - BOTTOM
 
 
 def line_chart(
@@ -94,9 +100,9 @@ def line_chart(
     )
 
 
-@dataclass(frozen=True)
-class TreeChart:
-    """A tree of joins in a box of WIDTH × HEIGHT."""
+@dataclass(frozen=True, kw_only=True)
+class TreeChart(Frame):
+    """A tree of joins."""
 
     joins: list[tuple[str, int | None]]  #: corners, and the cluster if the join was made
     leaves: list[tuple[float, int]]  #: where the colour of each begins, and its cluster
@@ -104,12 +110,6 @@ class TreeChart:
     names: list[tuple[float, int]]
     y_ticks: list[tuple[float, str]]
     text: str  #: describes the chart in words
-    width: int = WIDTH
-    height: int = HEIGHT
-    left: int = LEFT
-    right: int = WIDTH - RIGHT
-    top: int = TOP
-    bottom: int = HEIGHT - BOTTOM
     strip: int = STRIP
 
 
