@@ -113,6 +113,11 @@ docs: $(VENV)/installed-docs ## the documentation as web pages: build/docs/index
 	$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/docs
 	@echo build/docs/index.html
 
+.PHONY: pictures
+pictures: docs ## the pictures that pages of the documentation show, in docs/images
+	$(BIN)/python examples/pictures.py docs/images/pictures
+	cp docs/gallery/images/sphx_glr_plot_any_shape_001.png docs/images/shapes.png
+
 .PHONY: clean
 clean: ## remove everything that make has made
 	rm -rf $(VENV) $(LOWEST) build dist docs/api docs/gallery
