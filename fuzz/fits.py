@@ -31,11 +31,9 @@ LEAK_EVERY = 1000
 LEAK_FITS, LEAK = 200, 8 << 20
 #: Part of the cases in which a parameter makes no sense.
 SPOILED = 0.05
-#: Types that make sense for a parameter after all: many runs take long, and no seed is no promise.
-SENSIBLE: dict[str, type] = {
-    **dict.fromkeys(("n_init", "kmeans_trials", "max_epochs", "verbose"), int),
-    "random_state": type(None),
-}
+#: Types that make sense for a parameter after all: any number is a verbosity, and without a seed
+#: nobody promises that two fits are equal.
+SENSIBLE: dict[str, type] = {"verbose": int, "random_state": type(None)}
 #: Samples at most where every trial is computed from the data, or k is mostly chosen.
 FEW = 40
 
@@ -101,11 +99,13 @@ def random_options(rng: np.random.Generator) -> dict[str, Any]:
     """Defaults mostly; the others are at the ends of what is allowed."""
     options: dict[str, Any] = {
         "index": choice(rng, *NAMES, "ni", "ch"),
+        "shape": choice(rng, *("gaussian",) * 6, "any", "auto"),
         "refine": choice(rng, "auto", "auto", True, False),
         "evaluation": choice(rng, *("incremental",) * 9, "batch"),
         "prediction": choice(rng, "auto", "index", "category"),
         "order": choice(rng, None, None, None, "vat"),
         "shuffle": bool(rng.random() < 0.8),
+        "noise": bool(rng.random() < 0.3),
         "n_init": choice(rng, 1, 1, 1, 3),
         "kmeans_trials": choice(rng, 1, 10),
         "random_state": int(rng.integers(100)),
@@ -231,11 +231,13 @@ def check_finite(model: Any) -> None:
 
 
 def checked_partition(model: Any, X: Any) -> None:
-    """Labels without gaps, the index of these labels, and predictions in range."""
+    """Labels without gaps, the index of the clusters, and predictions in range."""
     k = model.n_clusters_
-    demand(np.array_equal(np.unique(model.labels_), np.arange(k)), "labels have gaps")
+    own = model.labels_[model.labels_ >= 0]
+    demand(np.array_equal(np.unique(own), np.arange(k)), "labels have gaps")
     if isinstance(model, ICVIARTMAP):
-        value = index_value(X, model.labels_, model.index)
+        checked_noise(model, X)
+        value = index_value(X, model.sample_clusters_, model.index)
         close = np.isclose(model.index_value_, value, rtol=CLOSE, atol=CLOSE)
         demand(bool(close), f"index_value_ is {model.index_value_!r}, of the labels {value!r}")
     for rows in (X, *new_rows(X)):
@@ -245,10 +247,27 @@ def checked_partition(model: Any, X: Any) -> None:
                 model.set_params(prediction=rule)
             predicted = model.predict(rows)
             demand(predicted.shape == (len(rows),), f"predict gives shape {predicted.shape}")
-            demand(0 <= predicted.min() <= predicted.max() < k, f"predict ({rule}) out of range")
+            least = -1 if getattr(model, "noise", False) else 0
+            within = least <= predicted.min() <= predicted.max() < k
+            demand(within, f"predict ({rule}) out of range")
         choices = np.asarray(model.transform(rows))
         demand(choices.shape == (len(rows), k), f"transform gives shape {choices.shape}")
         demand(bool(np.isfinite(choices).all()), "transform is not finite")
+
+
+def checked_noise(model: ICVIARTMAP, X: Any) -> None:
+    """Noise is what has a high outlier score; memberships add up to 1."""
+    for rows in (X, *new_rows(X)):
+        scores, parts = model.outlier_score(rows), model.membership(rows)
+        demand(bool(((scores >= 0.0) & (scores <= 1.0)).all()), "outlier scores out of range")
+        demand(bool(np.allclose(parts.sum(axis=1), 1.0, rtol=0.0, atol=1e-12)), "no memberships")
+        if model.noise:
+            marked = model.predict(rows) == -1
+            demand(np.array_equal(marked, scores > 0.5), "noise is not what has a high score")
+    expected = model.sample_clusters_
+    if model.noise:
+        expected = np.where(model.outlier_score(X) > 0.5, -1, expected)
+    demand(np.array_equal(model.labels_, expected), "labels are neither clusters nor noise")
 
 
 def checked_classes(model: FuzzyARTMAP, X: Any) -> None:

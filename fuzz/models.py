@@ -16,6 +16,7 @@ from typing import Any
 import numba
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import make_circles
 
 from fuzz.campaign import Campaign, Outcome, clear, demand
 from fuzz.mutations import altered_bytes
@@ -85,12 +86,15 @@ def fitted_models() -> list[Any]:
 
     X, classes = samples(60, 2), np.array(["no", "yes", "perhaps"])[np.arange(60) % 3]
     frame = pd.DataFrame(X, columns=["<b>width</b>", "höhe"])
+    rings, _ = make_circles(150, noise=0.05, factor=0.4, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [
             ICVIARTMAP(3, random_state=0).fit(frame, trace=True),
             ICVIARTMAP(3, index="ch", init=X[:3].tolist(), rho_a=0.8).fit(X),
             ICVIARTMAP(range(2, 5), random_state=0, rho_ab=0.5).fit(X),
+            ICVIARTMAP("auto", shape="any", random_state=0).fit(rings),
+            ICVIARTMAP(3, index="ch", noise=True, random_state=0).fit(np.vstack([X, 99.0 + X[:1]])),
             FuzzyART(0.98, feature_range=(-99, [99.0, 98.0])).fit(X),
             DualVigilanceFuzzyART(0.9, 0.5, max_epochs=None).fit(X),
             FuzzyARTMAP(0.5, beta_ab=0.5, rho_ab=0.8, epsilon=-0.01).fit(X, classes),
@@ -100,22 +104,26 @@ def fitted_models() -> list[Any]:
 def use(model: Any) -> None:
     """All that a kernel does with a model's numbers."""
     rows: Any = samples(5, model.n_features_in_)
-    names = getattr(model, "feature_names_in_", [])
-    if len(set(names)) == model.n_features_in_:  # scikit-learn takes no frame with equal names
+    if hasattr(model, "feature_names_in_"):
         import pandas as pd
 
-        rows = pd.DataFrame(rows, columns=names)
+        rows = pd.DataFrame(rows, columns=model.feature_names_in_)
     predicted = model.predict(rows)
     if isinstance(model, FuzzyARTMAP):
         demand(set(predicted) <= set(model.classes_), "predict gives no known class")
         shape = model.predict_proba(rows).shape
         demand(shape == (5, len(model.classes_)), f"predict_proba gives shape {shape}")
     else:
-        demand(0 <= predicted.min() <= predicted.max() < model.n_clusters_, "predict out of range")
+        least = -1 if getattr(model, "noise", False) else 0
+        within = least <= predicted.min() <= predicted.max() < model.n_clusters_
+        demand(within, "predict out of range")
         shape = model.set_output(transform="default").transform(rows).shape
         demand(shape == (5, model.n_clusters_), f"transform gives shape {shape}")
     if isinstance(model, ICVIARTMAP):
         model.score(rows)
+        if model.fitted_.levels is not None:
+            demand(bool((np.abs(model.outlier_score(rows) - 0.5) <= 0.5).all()), "no outlier score")
+            demand(bool(np.allclose(model.membership(rows).sum(axis=1), 1.0)), "no memberships")
         explain(model, rows[:1]).to_text()
         if not numba.config.DISABLE_JIT:  # the row is none of an altered model's samples: NaN
             explain(model, rows[:1], samples=[0]).to_text()

@@ -35,6 +35,7 @@ BUSY = {"rho_a": 0.8, "rho_ab": 0.9}
         ICVIARTMAP(n_clusters=2, index="CH", rho_a=0.7, rho_ab=0.9, n_init=2),
         ICVIARTMAP(n_clusters=3, index="XB", shuffle=False, evaluation="batch", max_epochs=2),
         ICVIARTMAP(n_clusters=3, prediction="category"),
+        ICVIARTMAP(n_clusters=3, index="CH", noise=True),
     ]
 )
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:

@@ -494,6 +494,7 @@ def test_wrong_tables(table, content, suffix, options, message):
 
 def test_a_line_without_end_is_no_table(table, monkeypatch):
     monkeypatch.setattr("icvi_artmap.tables.lines.LONGEST_LINE", 1000)
+    monkeypatch.setattr("icvi_artmap.tables.lines.CHUNK", 500)
     with pytest.raises(ValueError, match=r"Line 2 of .* has more than 1000 characters"):
         table("a,b\n" + "1" * 2000)
 
@@ -509,6 +510,7 @@ def test_a_line_without_end_is_no_table(table, monkeypatch):
 )
 def test_no_line_is_without_end(table, start, suffix, monkeypatch):
     monkeypatch.setattr("icvi_artmap.tables.lines.LONGEST_LINE", 1000)
+    monkeypatch.setattr("icvi_artmap.tables.lines.CHUNK", 500)
     message = r"Line 50[12] of .* has more than 1000 characters"
     with pytest.raises(TooLargeError, match=message):
         table(start + "1," + "2" * 2000 + "\n", suffix)
@@ -519,6 +521,7 @@ def test_no_line_is_without_end(table, start, suffix, monkeypatch):
 
 def test_no_row_of_many_lines_is_without_end(table, monkeypatch):
     monkeypatch.setattr("icvi_artmap.tables.lines.LONGEST_LINE", 1000)
+    monkeypatch.setattr("icvi_artmap.tables.lines.CHUNK", 500)
     assert len(table("a,b\n" + '1,"x\ny"\n' * 500)) == 500
     with pytest.raises(TooLargeError, match=r"Line .* has more than 1000 characters"):
         table("a,b\n" + "1,x\n" * 500 + '1,"' + "x\n" * 600 + '"\n')
@@ -535,6 +538,33 @@ def test_chunks_do_not_matter(table, monkeypatch):
         assert found.labels.tolist() == whole.labels.tolist()
         with pytest.raises(ValueError, match=r"Line 12 of .* has 2 values"):
             table(content + "\n1,2\n")
+
+
+def test_few_lines_are_taken_one_by_one(table, monkeypatch):
+    monkeypatch.setattr("icvi_artmap.tables.lines.BLOCK_LINES", 100)
+    one_by_one, hand_on = [], text._Taken.lines
+
+    def counted(self, lines):
+        for line in hand_on(self, lines):
+            one_by_one.append(line)
+            yield line
+
+    monkeypatch.setattr(text._Taken, "lines", counted)
+    plain = "1,x\n\n" * 1000
+    assert len(table("a,b\n" + plain, label_column="b")) == 1000
+    assert len(table('a,b\n1,"x"\n' + plain, label_column="b")) == 1001
+    assert one_by_one == ["a,b\n"] * 2
+    for before in range(3):  # in the last case the text in quotes goes on in the next block
+        content = "a,b\n" + plain + "\n" * (100 - 2 + before) + '2,"x\n\ny"\n' + plain
+        found = table(content, label_column="b")
+        assert len(found) == 2001
+        assert found.X[1000, 0] == 2
+        assert found.labels[1000] == "x\n\ny"
+    assert 100 < len(one_by_one) < 310
+    for rows in (plain, plain + '2,"x"\n'):
+        number = (rows + "3").count("\n") + 2
+        with pytest.raises(ValueError, match=rf"Line {number} of .* has 3 values"):
+            table("a,b\n" + rows + "3,4,5\n" + plain)
 
 
 def test_very_many_columns_are_no_table(table, tmp_path, monkeypatch):

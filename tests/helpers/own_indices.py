@@ -1,7 +1,6 @@
 """Indices of one's own, and each index, built in or not, in batch.
 
-An index of one's own is compiled anew in every process, which takes seconds. Tests that are content
-with any such index share the ones here.
+Tests that are content with any index of one's own share the ones here.
 """
 
 from __future__ import annotations

@@ -57,6 +57,10 @@ def shared(function: Callable[..., Any]) -> Any:
     return _COMPILERS.part(function, _COMPILERS.SHARED_PART) if _COMPILERS else inline(function)
 
 
-def users_own(function: Callable[..., Any]) -> Any:
-    """Compile a user's function for kernels: unlike one of ours it may allocate arrays."""
-    return numba.njit(**({**FLAGS, "_nrt": True} if _COMPILERS else DOCUMENTED))(function)
+def users_own(function: Callable[..., Any], signature: Any = None) -> Any:
+    """Compile a user's function: unlike one of ours it may allocate arrays.
+
+    With a signature at once, otherwise for the types with which it is called.
+    """
+    options = {**FLAGS, "_nrt": True, "no_cpython_wrapper": True} if _COMPILERS else DOCUMENTED
+    return numba.njit(signature, **options)(function)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,6 +21,13 @@ from icvi_artmap._support.wording import (
     shown,
 )
 
+#: No more runs of the same may be asked for, nor values of one parameter to try.
+MOST_RUNS = 10_000
+#: No more passes over the data.
+MOST_EPOCHS = 1_000_000
+#: No more workers at a time.
+MOST_JOBS = 100_000
+
 
 def refuse_sparse(X: Any) -> None:
     if scipy.sparse.issparse(X):
@@ -30,12 +38,23 @@ def refuse_sparse(X: Any) -> None:
         )
 
 
+def refuse_equal_names(X: Any) -> None:
+    """Of two columns with one name nobody can tell which is meant when new rows come."""
+    names = Counter(getattr(X, "columns", ()))
+    repeated = [name for name, times in names.items() if times > 1]
+    if repeated:
+        raise ValueError(
+            f"X has more than one column {shown(repeated[0])}. Give each column a name of its own."
+        )
+
+
 def checked_data(estimator: Any, *tables: Any, **options: Any) -> Any:
     """The result of scikit-learn's ``validate_data``, for dense data in either float type.
 
     Its message on missing values is long and recommends other estimators; ours is not.
     """
     refuse_sparse(tables[0])
+    refuse_equal_names(tables[0])
     with short_messages():
         try:
             return validate_data(estimator, *tables, dtype=[np.float64, np.float32], **options)
@@ -74,13 +93,15 @@ def checked_generator(random_state: Any) -> np.random.RandomState:
         ) from None
 
 
-def check_integer(name: str, value: Any, least: int) -> None:
+def check_integer(name: str, value: Any, least: int, most: int | None = None) -> None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(
             f"{name} must be an integer, got {shown(value)} of type {type(value).__name__}."
         )
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {shown(value)}.")
+    if most is not None and int(value) > most:
+        raise ValueError(f"{name} must be at most {most:,}, got {shown(value)}.")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str | None, ...]) -> None:

@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap._support.validation import (
+    MOST_EPOCHS,
     check_choice,
     check_integer,
     check_real,
@@ -481,7 +482,8 @@ class FuzzyARTMAP(ClassifierMixin, FuzzyNetwork):
         Learning rate of the map field, in (0, 1]. With both this and ``rho_ab`` below 1 a category
         remembers how often it has learned which class.
     max_epochs : int, default=10
-        :meth:`fit` ends after this many passes, or earlier if one changes nothing.
+        :meth:`fit` ends after this many passes (at most 1,000,000), or earlier if one changes
+        nothing.
     shuffle : bool, default=False
         Present the samples in a random order (drawn once), or in the given one.
     order : {"vat"} or None, default=None
@@ -667,7 +669,7 @@ class FuzzyARTMAP(ClassifierMixin, FuzzyNetwork):
         check_real("rho_ab", self.rho_ab, 0.0, 1.0)
         check_real("epsilon", self.epsilon, -1.0, 1.0)
         check_real("beta_ab", self.beta_ab, 0.0, 1.0, open_low=True)
-        check_integer("max_epochs", self.max_epochs, 1)
+        check_integer("max_epochs", self.max_epochs, 1, MOST_EPOCHS)
         return (
             super()
             ._check_parameters()

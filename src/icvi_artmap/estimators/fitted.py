@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap.indices.base import Index
-from icvi_artmap.prediction import by_category, by_index
+from icvi_artmap.prediction import by_category, by_index, confidence
+from icvi_artmap.prediction.confidence import Levels
+from icvi_artmap.samples.mixture import Mixture, make_mixture
 from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Scaling, standardised_table
 from icvi_artmap.training.art_family import ClusterNetwork
@@ -18,6 +20,11 @@ from icvi_artmap.training.art_family import ClusterNetwork
 SAME = 1e-6
 #: The same as a part of the means themselves: what reading a table may round.
 ROUNDING = 1e-12
+#: A model without density.
+EARLIER = (
+    "What is known of the density of the clusters is not in this model, which an earlier version "
+    "has saved. Fit it again."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +47,10 @@ class FittedModel:
         them, and else the clusters.
     group_clusters : ndarray
         The cluster of every group.
+    gaussians : Moments or None
+        Moments with scatter of the Gaussians that make the density of the clusters.
+    levels : Levels or None
+        What density is usual in every cluster, and where noise begins.
     """
 
     index: Index
@@ -48,6 +59,8 @@ class FittedModel:
     boxes: NDArray[np.float64]
     groups: Moments
     group_clusters: NDArray[np.int64]
+    gaussians: Moments | None = None
+    levels: Levels | None = None
 
     def standardised(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """Rows in the units of the data, as the index sees them."""
@@ -83,11 +96,46 @@ class FittedModel:
         k = len(self.moments.n)
         return by_category.best_choices(X, self.scaling, self.boxes, alpha, category_labels, k)
 
+    def mixture(self) -> tuple[Mixture, NDArray[np.int64]]:
+        """The density of all clusters, and the cluster of every Gaussian in it."""
+        moments = self.groups if self.gaussians is None else self.gaussians
+        if moments.scatter.shape[1] == 0:
+            raise ValueError(EARLIER)
+        return make_mixture(moments), self.group_clusters
+
+    def with_levels(self, X: NDArray[np.floating], group: NDArray[np.int64]) -> FittedModel:
+        """With what is learned from the training data about the density of the clusters.
+
+        ``group``: that of every sample, whose Gaussian it belongs to.
+        """
+        clusters = self.group_clusters
+        rows = confidence.looked_at(group, clusters, X.shape[1])
+        x, own = self.standardised(X[rows]), group[rows]
+        gaussians, known_from = confidence.with_scatter(self.groups, x, own)
+        told = replace(self, gaussians=gaussians)
+        n = np.bincount(clusters, gaussians.n)
+        levels = confidence.learn_levels(*told.mixture(), known_from, n, x, own)
+        return replace(told, levels=levels)
+
+    def memberships(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+        """The part of every cluster in the density at every row, of shape (n_rows, k)."""
+        return confidence.memberships(*self.mixture(), self.standardised(X))
+
+    def outlier_scores(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+        """How strange every row is, in [0, 1]."""
+        if self.levels is None:
+            raise ValueError(EARLIER)
+        return confidence.outlier_scores(*self.mixture(), self.levels, self.standardised(X))
+
+    def noise(self, X: NDArray[np.floating]) -> NDArray[np.bool_]:
+        """Which rows belong to no cluster."""
+        return self.outlier_scores(X) > confidence.NOISE
+
 
 def groups_of(model: Any) -> NDArray[np.int64]:
     """The group of every training sample that the index compares: its component, or its cluster."""
     components = getattr(model, "components_", None)
-    return model.labels_ if components is None else components.labels
+    return model.sample_clusters_ if components is None else components.labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +170,11 @@ class FittedNetwork:
 def is_training_data(estimator: Any, X: NDArray[np.floating]) -> bool:
     """Whether these rows are those that the estimator was fitted on, in the same order.
 
-    Estimators do not keep their data. But rows with the labels of the training data have the means
-    of the clusters only if they are the same rows. An estimator without ``labels_`` or
+    Estimators do not keep their data. But rows with the clusters of the training data have the
+    means of the clusters only if they are the same rows. An estimator without ``labels_`` or
     ``cluster_centers_`` cannot tell: False.
     """
-    labels = getattr(estimator, "labels_", None)
+    labels = getattr(estimator, "sample_clusters_", getattr(estimator, "labels_", None))
     centres = getattr(estimator, "cluster_centers_", None)
     if labels is None or centres is None or X.shape != (len(labels), centres.shape[1]):
         return False

@@ -15,6 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap._support.callbacks import CallbackSupportMixin, Watch, watched, with_callbacks
 from icvi_artmap._support.validation import (
+    MOST_EPOCHS,
+    MOST_RUNS,
     check_choice,
     check_integer,
     check_real,
@@ -27,7 +29,7 @@ from icvi_artmap._support.validation import (
 from icvi_artmap._support.wording import number, shown
 from icvi_artmap.estimators import notebook
 from icvi_artmap.estimators.components import Components, Joins
-from icvi_artmap.estimators.fitted import FittedModel
+from icvi_artmap.estimators.fitted import FittedModel, groups_of
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.network.driver import Parameters
@@ -103,13 +105,14 @@ class ICVIARTMAP(
     tol : float, default=1e-6
         Training ends when the index changes by no more than this from one epoch to the next.
     max_epochs : int, default=20
-        Training ends after this many epochs at the latest.
+        Training ends after this many epochs at the latest; at most 1,000,000.
     init : {"k-means++"} or array-like of shape (n_clusters, n_features), default="k-means++"
         Start from the centres of k-means, or from these centres (in the units of the data).
     n_init : int, default=1
-        Number of whole runs from different starts; the one with the best index value is kept.
+        Number of whole runs from different starts, at most 10,000; the one with the best index
+        value is kept.
     kmeans_trials : int, default=10
-        Number of k-means runs for one start, of which the best is taken.
+        Number of k-means runs for one start, at most 10,000, of which the best is taken.
     shuffle : bool, default=True
         Present the samples in a random order (drawn once), or in the given one.
     order : {"vat"} or None, default=None
@@ -127,6 +130,10 @@ class ICVIARTMAP(
         data and sample together is best, "category" that of the category with the largest choice
         value. "auto" is "index", but "category" for DB: what labelled held-out halves of the
         paper's synthetic sets better. It can be changed after the fit.
+    noise : bool, default=False
+        Whether samples that lie far out of all clusters get the label -1, in :meth:`fit` and
+        :meth:`predict`: those with an :meth:`outlier_score` above 0.5. Clusters are found as
+        without it. For :meth:`predict` it can be changed after the fit.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts and of the order of presentation.
     verbose : int or bool, default=0
@@ -136,7 +143,10 @@ class ICVIARTMAP(
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of every training sample, 0 to ``n_clusters_ - 1``.
+        Cluster of every training sample, 0 to ``n_clusters_ - 1``; -1 for noise.
+    sample_clusters_ : ndarray of shape (n_samples,)
+        The same with every sample in the cluster that it was trained in, also if it is noise. All
+        that is known of clusters (centres, index, categories) is of these.
     n_clusters_ : int
         Number of clusters found; it can be less than ``n_clusters``.
     cluster_centers_ : ndarray of shape (n_clusters_, n_features)
@@ -194,6 +204,8 @@ class ICVIARTMAP(
     True
     """
 
+    fitted_: FittedModel
+
     def __init__(
         self,
         n_clusters: int | range | Literal["auto"] = 8,
@@ -216,6 +228,7 @@ class ICVIARTMAP(
         refine: Literal["auto"] | bool = "auto",
         evaluation: Literal["incremental", "batch"] = "incremental",
         prediction: Literal["auto", "index", "category"] = "auto",
+        noise: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int | bool = 0,
     ) -> None:
@@ -239,6 +252,7 @@ class ICVIARTMAP(
         self.refine = refine
         self.evaluation = evaluation
         self.prediction = prediction
+        self.noise = noise
         self.random_state = random_state
         self.verbose = verbose
 
@@ -321,6 +335,9 @@ class ICVIARTMAP(
         if survey is not None and (shapes := self._shapes(survey, best)) is not None:
             result = joined_result(samples, shapes, result, best.settings)
         self._set_result(result, scaling, index)
+        self.fitted_ = self.fitted_.with_levels(X, groups_of(self))
+        if self.noise:
+            self.labels_ = np.where(self.fitted_.noise(X), -1, self.sample_clusters_)
         if hasattr(self, "selection_") and self.selection_.limited:
             self.converged_ = False
         watch.end(self)
@@ -339,10 +356,13 @@ class ICVIARTMAP(
 
     def _number_of_shapes(self, survey: Survey) -> int | None:
         """The number of clusters that landscapes show, if they are asked."""
-        if self.shape != "any" or not self._chooses() or not survey.landscapes:
+        if self.shape != "any" or not self._chooses():
             return None
-        self.selection_: Selection = survey.select(*self._wanted())
-        return self.selection_.n_clusters
+        chosen = survey.select(*self._wanted())
+        if chosen is None:
+            return None
+        self.selection_: Selection = chosen
+        return chosen.n_clusters
 
     def _shapes(self, survey: Survey, run: Run) -> Shapes | None:
         """The clusters as they are joined of components; None if they are better left as they are.
@@ -351,14 +371,16 @@ class ICVIARTMAP(
         asked for the number of clusters as well, only where it is clear.
         """
         k = run.k
-        if self.shape == "auto":
-            if self._chooses():
-                chosen = survey.select(*self._wanted()) if survey.landscapes else None
-                if chosen is None or not chosen.clear or chosen.n_clusters == k:
-                    return None
-                self.selection_, k = chosen, chosen.n_clusters
-            elif not survey.describes_better(run.labels):
+        if self.shape == "auto" and not self._chooses():
+            if not survey.describes_better(run.labels):
                 return None
+        elif self.shape == "auto":
+            chosen = survey.select(*self._wanted())
+            if chosen is None or not chosen.clear or chosen.n_clusters == k:
+                return None
+            self.selection_, k = chosen, chosen.n_clusters
+        elif self._chooses() and self.selection_.joins:
+            k = self.selection_.n_clusters
         return survey.best(run.labels, k)
 
     def _attributes_of(self, subject: Any) -> dict[str, Any]:
@@ -378,7 +400,8 @@ class ICVIARTMAP(
 
         With ``prediction="index"`` a row gets the cluster that leaves the index best when the row
         is added to the training data there. With ``prediction="category"`` it gets the cluster of
-        the category with the largest choice value. Of equals the lowest number wins.
+        the category with the largest choice value. Of equals the lowest number wins. With
+        ``noise=True`` a row whose :meth:`outlier_score` is above 0.5 gets -1.
 
         Training samples need not get the cluster they have in ``labels_``: there they were taken
         out of their own cluster first, and with ``rho_ab`` below 1 categories had a say.
@@ -394,7 +417,71 @@ class ICVIARTMAP(
         """
         check_is_fitted(self)
         self._check_prediction()
-        return self._predict(self._check_data(X, reset=False))
+        X = self._check_data(X, reset=False)
+        labels = self._predict(X)
+        return np.where(self.fitted_.noise(X), -1, labels) if self.noise else labels
+
+    def membership(self, X: ArrayLike) -> NDArray[np.float64]:
+        """How probable every cluster is for every row, of shape (n_samples, n_clusters_).
+
+        It is the part of the cluster in the density at the row, if every cluster is a Gaussian
+        with the mean and, nearly, the covariance of its training samples. Rows sum to 1, also far
+        away from all clusters: how far a row is away says :meth:`outlier_score`. The most probable
+        cluster need not be the one that :meth:`predict` gives, which asks the index.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Any rows, in the units of the training data.
+
+        Returns
+        -------
+        membership : ndarray of shape (n_samples, n_clusters_)
+
+        Examples
+        --------
+        >>> from icvi_artmap import ICVIARTMAP
+        >>> from icvi_artmap.datasets import make_gaussian_clusters
+        >>> X, y = make_gaussian_clusters(4, 2, random_state=0)
+        >>> model = ICVIARTMAP(n_clusters=4, random_state=0).fit(X)
+        >>> model.membership([[4.5, 2.0], [2.0, -8.0]]).round(2)
+        array([[1.  , 0.  , 0.  , 0.  ],
+               [0.04, 0.73, 0.23, 0.  ]])
+        """
+        check_is_fitted(self)
+        return self.fitted_.memberships(self._check_data(X, reset=False))
+
+    def outlier_score(self, X: ArrayLike) -> NDArray[np.float64]:
+        """How strange every row is to all clusters: 0 is usual, above 0.5 is noise, 1 is far away.
+
+        With r = (usual - density) / (usual - density where noise begins), in logarithms, the score
+        is r / (1 + r) for the cluster where r is least, and 0 where the density is higher than
+        usual, which is that at the middle sample of a cluster. Noise begins where the cluster, if
+        it were a Gaussian with as much spread, would have less than half a sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Any rows, in the units of the training data.
+
+        Returns
+        -------
+        score : ndarray of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from icvi_artmap import ICVIARTMAP
+        >>> from icvi_artmap.datasets import make_gaussian_clusters
+        >>> X, y = make_gaussian_clusters(4, 2, random_state=0)
+        >>> model = ICVIARTMAP(n_clusters=4, noise=True, random_state=0).fit(X)
+        >>> rows = [[4.5, 2.0], [12.0, 2.0], [20.0, 2.0], [1e6, 2.0]]
+        >>> model.outlier_score(rows).round(2)
+        array([0.  , 0.19, 0.56, 1.  ])
+        >>> model.predict(rows)
+        array([ 0,  0, -1, -1])
+        """
+        check_is_fitted(self)
+        return self.fitted_.outlier_scores(self._check_data(X, reset=False))
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         """Choice value of every cluster's best category, of shape (n_samples, n_clusters_).
@@ -409,10 +496,13 @@ class ICVIARTMAP(
         """Index of the predicted partition of ``X``; its sign is turned so that greater is better.
 
         ``X`` is standardised as the training data were. A single predicted cluster scores -inf.
+        Rows that are noise are left out.
         """
         labels = self.predict(X)
-        X = self._check_data(X, reset=False)
-        return score(X, labels, self.fitted_.scaling, get_index(self.index))
+        X, kept = self._check_data(X, reset=False), labels >= 0
+        if not kept.any():
+            return -np.inf
+        return score(X[kept], labels[kept], self.fitted_.scaling, get_index(self.index))
 
     def _predict(self, X: NDArray[np.floating]) -> NDArray[np.int64]:
         by = self.fitted_.index.prediction if self.prediction == "auto" else self.prediction
@@ -494,7 +584,7 @@ class ICVIARTMAP(
     def _set_result(self, result: FitResult, scaling: Scaling, index: Index) -> None:
         """All that a fit leaves behind, from what cannot be computed from the rest."""
         d = len(scaling.minimum)
-        self.labels_ = result.labels
+        self.labels_ = self.sample_clusters_ = result.labels
         self.n_clusters_ = len(result.centres)
         self.cluster_centers_ = scaling.standardise_inverse(result.centres)
         self.index_value_ = index.value(result.history[-1])
@@ -555,6 +645,8 @@ class ICVIARTMAP(
             "Categories": f"{len(self.categories_):,}",
             "Samples, features": f"{len(self.labels_):,}, {self.n_features_in_:,}",
         }
+        if noise := int((self.labels_ < 0).sum()):
+            facts["Noise"] = f"{noise:,} samples"
         if hasattr(self, "selection_"):
             chosen = self.selection_
             facts["Chosen"] = (
@@ -566,7 +658,7 @@ class ICVIARTMAP(
         means, left_out = notebook.centres(self.cluster_centers_, names)
         predicted = np.bincount(self.category_labels_, minlength=self.n_clusters_)
         columns = {
-            **notebook.sizes(self.labels_, self.n_clusters_),
+            **notebook.sizes(self.labels_[self.labels_ >= 0], self.n_clusters_),
             "categories": [f"{n:,}" for n in predicted],
             **means,
         }
@@ -599,8 +691,8 @@ class ICVIARTMAP(
             centres = check_array(self.init, dtype=np.float64, input_name="init")
         if self._chooses():
             raise ValueError(
-                f"init has centres, so their number is known: n_clusters={self.n_clusters!r} has "
-                f'nothing to choose. Use n_clusters={len(centres)}, or init="k-means++".'
+                f"init has centres, so their number is known: n_clusters={shown(self.n_clusters)} "
+                f'has nothing to choose. Use n_clusters={len(centres)}, or init="k-means++".'
             )
         expected = (self._wanted()[0], n_features)
         if centres.shape != expected:
@@ -621,8 +713,9 @@ class ICVIARTMAP(
         self._check_wanted()
         if self.n_clusters == 1:
             warnings.warn(ONE_CLUSTER, RuntimeWarning, stacklevel=3)
-        for name in ("max_epochs", "n_init", "kmeans_trials"):
-            check_integer(name, getattr(self, name), 1)
+        check_integer("max_epochs", self.max_epochs, 1, MOST_EPOCHS)
+        check_integer("n_init", self.n_init, 1, MOST_RUNS)
+        check_integer("kmeans_trials", self.kmeans_trials, 1, MOST_RUNS)
         check_real("rho_a", self.rho_a, 0.0, 1.0)
         check_real("rho_ab", self.rho_ab, 0.0, 1.0)
         check_real("beta_a", self.beta_a, 0.0, 1.0, open_low=True)
@@ -632,6 +725,7 @@ class ICVIARTMAP(
         check_real("tol", self.tol, 0.0, np.inf)
         check_verbose(self.verbose)
         check_truth("shuffle", self.shuffle)
+        check_truth("noise", self.noise)
         check_choice("order", self.order, (None, "vat"))
         check_choice("shape", self.shape, SHAPES)
         if not isinstance(self.refine, (bool, np.bool_)) and str(self.refine) != "auto":
@@ -654,8 +748,8 @@ class ICVIARTMAP(
     def _check_shape(self, index: Index) -> None:
         """What joining components needs."""
         wrong = None
-        if index != get_index("NI"):
-            wrong = f'index="NI", got {shown(index.name)}'
+        if not index.gaussian:
+            wrong = f"an index of Gaussian clusters, got {shown(index.name)}"
         elif not self._refines(index):
             wrong = f'refine="auto" or True, got {shown(self.refine)}'
         elif not isinstance(self.init, str):
@@ -674,7 +768,7 @@ class ICVIARTMAP(
                     f'n_clusters={shown(wanted)} is unknown. Use a number, a range or "auto".'
                 )
         elif isinstance(wanted, range):
-            if len(wanted) == 0 or wanted[0] < 2 or wanted.step != 1:
+            if not wanted or wanted[0] < 2 or wanted.step != 1:
                 raise ValueError(
                     f"n_clusters={shown(wanted)} must have at least one number, begin at 2 or "
                     "above and leave none out, as range(2, 21) does."

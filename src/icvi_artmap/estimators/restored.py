@@ -5,6 +5,7 @@ Attributes are set by the very methods that a fit uses.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 from icvi_artmap.estimators.art_family import FuzzyARTMAP, FuzzyClusterer, FuzzyNetwork, Ranges
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.indices.base import Index
+from icvi_artmap.prediction.confidence import Levels
+from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Scaling
 from icvi_artmap.training.art_family import ClusterNetwork
 from icvi_artmap.training.number_of_clusters import Selection
@@ -26,9 +29,14 @@ def restore_icvi_artmap(
     scaling: Scaling,
     index: Index,
     selection: Selection | None,
+    gaussians: Moments | None,
+    levels: Levels | None,
+    labels: NDArray[np.int64],
 ) -> None:
     """Give the model what its fit has found. ``centres``: in the units of the data."""
     model._set_result(result, scaling, index)
+    model.fitted_ = replace(model.fitted_, gaussians=gaussians, levels=levels)
+    model.labels_ = labels
     model.cluster_centers_ = centres  # scaling there and back changes the last bits
     model.n_features_in_ = centres.shape[1]
     if selection is not None:

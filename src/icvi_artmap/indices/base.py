@@ -204,6 +204,9 @@ class Index:
         "index" or "category": the rule for new samples (rule 13) that gives the better ARI.
     refined : bool
         Whether ``refine="auto"`` refines: whether that raised the mean ARI (docs/quality.md).
+    gaussian : bool
+        Whether it describes every cluster as a Gaussian of its own, so that many of them can be
+        joined to clusters of any shape.
     compared : bool
         Whether tables that have room for a few indices show it.
     cost : callable
@@ -222,6 +225,7 @@ class Index:
     turns_above: int | None = None
     prediction: str = "index"
     refined: bool = False
+    gaussian: bool = False
     compared: bool = False
     cost: Callable[[Index, Any], AdditiveCost] = SumOfSquares
     criterion: Criterion = OWN_VALUE

@@ -2,13 +2,13 @@
 
 The function is compiled and called for every trial on a copy of the moments in which the sample has
 moved. That costs one evaluation per cluster and sample; whoever wants more speed implements the
-contract (:mod:`icvi_artmap.indices.base`) as the built-in indices do.
+contract (:mod:`icvi_artmap.indices.base`) as the built-in indices do. Kernels call the function by
+its address, so they are the same for all such indices.
 """
 
 from __future__ import annotations
 
 import inspect
-import itertools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,29 +17,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._compile.jit import inline, users_own
+from icvi_artmap._compile.by_address import Addressed, call
+from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices import base
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.shared.centres import scores_resolution
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.moments import Moments
 
-_SERIAL = itertools.count()
-
 
 class CustomState(NamedTuple):
-    """State of a custom index; each has a type of its own for dispatch."""
+    """State of a custom index."""
 
     moments: Moments
     trial: Moments  #: scratch: the moments of a trial
     full: NDArray[np.float64]  #: (k, d, d) scratch: scatter matrices, both triangles
     direction: float
+    function: Any  #: address of the user's function
     scratch: NDArray[np.float64]
-
-
-@base.dispatched
-def of_moments(state, n, mean, compactness, scatter):
-    """The value of the user's function."""
 
 
 @inline
@@ -54,7 +49,7 @@ def _evaluate(state, m):
             for g in range(f, m.scatter.shape[1]):
                 full[i, f, g] = m.scatter[i, f, g]
                 full[i, g, f] = m.scatter[i, f, g]
-    value = of_moments(state, m.n[:k], m.mean[:k], m.compactness[:k], full[:k])
+    value = call(state.function, m.n[:k], m.mean[:k], m.compactness[:k], full[:k])
     # A formula that breaks down (0/0) counts as the worst value, as for the built-in indices.
     return -np.inf if np.isnan(value) else state.direction * value
 
@@ -114,6 +109,16 @@ def trial_split(state, i, parts, p, q):
     return _evaluate(state, state.trial)
 
 
+base.implement(
+    CustomState,
+    update=update,
+    score=score,
+    trial_moves=trial_moves,
+    trial_merge=trial_merge,
+    trial_split=trial_split,
+)
+
+
 @dataclass(frozen=True)
 class CustomIndex(Index):
     """An index made by :func:`custom_index`; it can be called like the function it decorates."""
@@ -123,6 +128,10 @@ class CustomIndex(Index):
     def __call__(self, *moments: Any) -> Any:
         assert self.function is not None
         return self.function(*moments)
+
+    def kernel(self, function: Any) -> Any:
+        """``function`` itself: it calls the user's code and does not contain it."""
+        return function
 
     def __reduce__(self) -> Any:
         function = self.function
@@ -192,34 +201,14 @@ def _make(function: Callable[..., float], name: str, direction: int) -> CustomIn
             f"{name} has {n_parameters} parameters; an index is a function of "
             "(n, mean, compactness) or of (n, mean, compactness, scatter)."
         )
-    compiled = users_own(function)
-    if n_parameters == 3:
-
-        def of_own_moments(state, n, mean, compactness, scatter):
-            return compiled(n, mean, compactness)
-
-    else:
-
-        def of_own_moments(state, n, mean, compactness, scatter):
-            return compiled(n, mean, compactness, scatter)
-
-    # Compiled code is told apart by the names of types: one of its own for every definition.
-    state_type = type(f"CustomState{next(_SERIAL)}", (CustomState,), {})
-    base.implement(
-        state_type,
-        of_moments=inline(of_own_moments),
-        update=update,
-        score=score,
-        trial_moves=trial_moves,
-        trial_merge=trial_merge,
-        trial_split=trial_split,
-    )
+    addressed = Addressed(function, n_parameters)
 
     def make_state(moments: Moments, total: Moments) -> Any:
         k, d = moments.mean.shape
         side = d if n_parameters == 4 else 0
         trial = mom.empty_moments(k, d, n_parameters == 4)
-        return state_type(moments, trial, np.zeros((k, side, side)), float(direction), np.empty(d))
+        full, address = np.zeros((k, side, side)), addressed.address()
+        return CustomState(moments, trial, full, float(direction), address, np.empty(d))
 
     return CustomIndex(
         name, direction, n_parameters == 4, make_state, built_in=False, function=function

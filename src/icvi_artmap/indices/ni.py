@@ -544,6 +544,7 @@ INDEX = Index(
     purpose="are clusters Gaussian, of whatever shape",
     turns_above=LANES,
     refined=True,
+    gaussian=True,
     compared=True,
     cost=Determinants,
     criterion=Criterion(penalised, "penalised NI", _clear),

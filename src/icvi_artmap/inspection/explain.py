@@ -293,7 +293,7 @@ def explain(
     rows = validate_data(model, X, reset=False, dtype=np.float64, copy=True)
     own, positions = None, None
     if samples is not None:
-        positions = _check_samples(samples, len(rows), len(model.labels_))
+        positions = _check_samples(samples, len(rows), len(model.sample_clusters_))
         own = groups_of(model)[positions]
     index = model.fitted_.index
     values = model.fitted_.index_values(rows, own)

@@ -59,21 +59,18 @@ def least_certain(
     model: ICVIARTMAP, X: NDArray[np.floating], most: int, rng: np.random.RandomState
 ) -> Uncertain | None:
     """Find the samples with the smallest margins; None if there is only one cluster."""
-    d, k = X.shape[1], model.n_clusters_
+    (n, d), k = X.shape, model.n_clusters_
     if k == 1:
         return None
-    placed = np.flatnonzero(model.labels_ >= 0)  # all but noise
     affordable = max(FEWEST_ROWS, int(BORDER_WORK / (k * d * d)))
-    searched = placed
-    if len(placed) > affordable:
-        searched = np.sort(rng.permutation(placed)[:affordable])
+    searched = np.arange(n) if n <= affordable else np.sort(rng.permutation(n)[:affordable])
     exact = NEAREST
     if model.fitted_.index.needs_scatter:
         exact = int(np.clip(EXACT_WORK / (k * d**3), FEWEST_NEAREST, NEAREST))
     with one_thread():
         lead = _lead(model, X, searched)
     near = searched[np.argsort(lead, kind="stable")[:exact]]
-    random = rng.permutation(placed)[: exact // 2]
+    random = rng.permutation(n)[: exact // 2]
     runner_up, margin = _margins(model, X, near)
     usual = float(np.median(_margins(model, X, random)[1]))
     order = np.argsort(margin, kind="stable")[:most]
@@ -84,7 +81,7 @@ def _margins(
     model: ICVIARTMAP, X: NDArray[np.floating], rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The best other cluster of every row, and how much worse the index is with the row there."""
-    index, own = model.fitted_.index, model.labels_[rows]
+    index, own = model.fitted_.index, model.sample_clusters_[rows]
     values = model.fitted_.index_values(X[rows], groups_of(model)[rows])
     scores, each = index.direction * values, np.arange(len(rows))
     present = scores[each, own]

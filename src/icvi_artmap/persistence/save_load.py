@@ -12,6 +12,7 @@ import os
 import platform
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,11 +51,15 @@ from icvi_artmap.persistence.file_format import (
     ModelFileError,
     shortened,
 )
+from icvi_artmap.prediction.confidence import Levels
+from icvi_artmap.samples.mixture import make_mixture
 from icvi_artmap.samples.moments import Moments, symmetric
 from icvi_artmap.samples.scaling import Scaling
 from icvi_artmap.training.art_family import assembled
+from icvi_artmap.training.joining import Tree
 from icvi_artmap.training.number_of_clusters import make_selection
-from icvi_artmap.training.run import Epoch, FitResult, Vigilances
+from icvi_artmap.training.run import Epoch, FitResult, Joined, Vigilances
+from icvi_artmap.training.shapes import RULE
 
 __all__ = ["ModelFileError", "load", "save"]
 
@@ -64,6 +69,8 @@ ROUNDING = 1e-9
 LARGEST_MOMENT = 1e100
 #: Rounding of a scatter matrix, as a part of its trace and of 1.
 SCATTER_ROUNDING = 1e-9
+#: Densities are divided by the fall to where noise begins.
+LEAST_FALL = 1e-12
 #: Samples, counted as integers but used as floats.
 MOST_SAMPLES = 1 << 53
 #: A cluster has a category, or lost it to another: k is of the order of the categories. Without
@@ -259,8 +266,10 @@ def _set_names(model: Any, header: Header) -> None:
     names, output = header.get("feature_names"), header.get("set_output")
     if names is not None:
         d = model.n_features_in_
-        if not _strings(names) or len(names) != d:
-            raise ContentError(f"its feature names are {shortened(names)}, expected {d} strings")
+        if not _strings(names) or len(names) != d or len(set(names)) != d:
+            raise ContentError(
+                f"its feature names are {shortened(names)}, expected {d} different strings"
+            )
         model.feature_names_in_ = np.array(names, dtype=object)
     if output is not None:
         if output not in ("default", "pandas", "polars") or not hasattr(model, "set_output"):
@@ -550,16 +559,35 @@ def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
         for name, array in values._asdict().items():
             arrays[f"{group}.{name}"] = array
     del arrays["moments.size"]
+    if not np.array_equal(model.labels_, model.sample_clusters_):
+        arrays["sample_clusters"] = model.sample_clusters_
+    arrays.update(_written_density(model))
     if hasattr(model, "index_trace_"):
         arrays["index_trace"] = model.index_trace_
+    if hasattr(model, "components_"):
+        arrays |= _joined_arrays(model)
     fitted: Header = {"n_iter": int(model.n_iter_), "converged": bool(model.converged_)}
     if hasattr(model, "selection_"):
         chosen = model.selection_
-        for name in ("single", "limited", "repeated"):
+        for name in ("single", "limited", "repeated", "clear", "joins"):
             fitted[f"selection_{name}"] = getattr(chosen, name)
         for name in ("k", "criterion", "index_values"):
             arrays[f"selection.{name}"] = getattr(chosen, name)
     return fitted, arrays
+
+
+def _joined_arrays(model: ICVIARTMAP) -> Arrays:
+    """What clusters were joined of, and how."""
+    arrays: Arrays = {
+        "components.labels": model.components_.labels,
+        "components.clusters": model.components_.clusters,
+    }
+    for name, array in model.fitted_.groups._asdict().items():
+        arrays[f"components.{name}"] = array
+    del arrays["components.size"]
+    for name in Tree._fields:
+        arrays[f"joins.{name}"] = getattr(model.joins_, name)
+    return arrays
 
 
 def _restore_icviartmap(
@@ -572,7 +600,7 @@ def _restore_icviartmap(
     k = map_field.shape[1]
     if k > max(ANY_CLUSTERS, CLUSTERS_PER_CATEGORY * n_categories):
         raise ContentError(f"it has {k} clusters, but only {n_categories} categories")
-    labels = contents.positions("labels", None, k)
+    labels, clusters = _take_labels(contents, k)
     n_iter = _number(fitted, "n_iter", 1)
     history = contents.take("index_history", np.float64, None, infinite=True)
     if len(history) <= n_iter:
@@ -585,29 +613,54 @@ def _restore_icviartmap(
         trace = contents.take("index_trace", np.float64, n_iter * len(labels), infinite=True)
     scaling = _take_scaling(contents, d)
     centres = contents.take("cluster_centers", np.float64, k, d)
+    joined = _take_joined(contents, index, clusters, k, d)
     result = FitResult(
-        labels=labels,
+        labels=clusters,
         sample_categories=contents.positions("sample_categories", len(labels), n_categories),
         boxes=boxes,
         map_field=map_field,
         centres=scaling.standardise(centres),
-        moments=_take_moments(contents, index, np.bincount(labels, minlength=k), d),
+        moments=_take_moments(contents, "moments", index, np.bincount(clusters, minlength=k), d),
         history=(index.direction * history).tolist(),
         trace=None if trace is None else index.direction * trace,
         epochs=[Epoch(*numbers) for numbers in epochs.tolist()],
         converged=_truth(fitted, "converged"),
         vigilances=Vigilances(*vigilances.tolist()),
+        joined=joined,
     )
     selection = None
     if "selection.k" in contents:
         single = _truth(fitted, "selection_single")
         # Files of version 0.1.0 do not have these.
-        limited, repeated = (
+        limited, repeated, joins = (
             f"selection_{name}" in fitted and _truth(fitted, f"selection_{name}")
-            for name in ("limited", "repeated")
+            for name in ("limited", "repeated", "joins")
         )
         selection = make_selection(index, *_take_path(contents), single, limited, repeated)
-    restore_icvi_artmap(model, result, centres, scaling, index, selection)
+        if joins:
+            clear = _truth(fitted, "selection_clear")
+            selection = replace(selection, clear=clear, joins=True, rule=RULE)
+    groups = (result.moments, np.arange(k))
+    if joined is not None:
+        groups = (joined.moments, joined.clusters)
+    gaussians, levels = _take_density(contents, *groups)
+    if model.noise is True and levels is None:
+        raise ContentError("its noise is True, but nothing tells where noise begins")
+    restore_icvi_artmap(
+        model, result, centres, scaling, index, selection, gaussians, levels, labels
+    )
+
+
+def _take_labels(contents: Contents, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The labels, and the clusters of all samples; they differ only where a label is -1."""
+    if "sample_clusters" not in contents:
+        labels = contents.positions("labels", None, k)
+        return labels, labels
+    clusters = contents.positions("sample_clusters", None, k)
+    labels = contents.take("labels", np.int64, len(clusters))
+    if ((labels != clusters) & (labels != -1)).any():
+        raise ContentError("'labels' and 'sample_clusters' contradict each other")
+    return labels, clusters
 
 
 def _take_scaling(contents: Contents, d: int) -> Scaling:
@@ -620,29 +673,70 @@ def _take_scaling(contents: Contents, d: int) -> Scaling:
     return scaling
 
 
-def _take_moments(contents: Contents, index: Index, held: NDArray[np.int64], d: int) -> Moments:
+def _take_joined(
+    contents: Contents, index: Index, labels: NDArray[np.int64], k: int, d: int
+) -> Joined | None:
+    """What clusters were joined of, if they were."""
+    if "components.clusters" not in contents:
+        return None
+    if not index.gaussian:
+        raise ContentError(f"it has components, which {index.name} does not make")
+    clusters = contents.positions("components.clusters", None, k)
+    count = len(clusters)
+    if count < k or len(np.unique(clusters)) < k:
+        raise ContentError(f"'components.clusters' has {count} components for {k} clusters")
+    components = contents.positions("components.labels", len(labels), count)
+    if (clusters[components] != labels).any():
+        raise ContentError("'components.labels' has samples of other clusters than 'labels'")
+    held = np.bincount(components, minlength=count)
+    moments = _take_moments(contents, "components", index, held, d)
+    tree = Tree(
+        contents.take("joins.first", np.int64, count - 1),
+        contents.take("joins.second", np.int64, count - 1),
+        contents.take("joins.prominence", np.float64, count - 1),
+        contents.take("joins.evidence", np.float64, count - 1),
+    )
+    _check_tree(tree, clusters, k)
+    return Joined(components, clusters, moments, tree)
+
+
+def _check_tree(tree: Tree, clusters: NDArray[np.int64], k: int) -> None:
+    """Every component but the first is joined once, to one that is there, in its cluster first."""
+    alive = np.ones(len(clusters), np.bool_)
+    check_between("joins.first", tree.first, 0, len(clusters) - 1)
+    check_between("joins.second", tree.second, 0, len(clusters) - 1)
+    for step, (a, b) in enumerate(zip(tree.first.tolist(), tree.second.tolist(), strict=True)):
+        inside = clusters[a] == clusters[b] or step >= len(clusters) - k
+        if not (a < b and alive[a] and alive[b] and inside):
+            raise ContentError(f"'joins' are not those of a tree: components {a} and {b}")
+        alive[b] = False
+
+
+def _take_moments(
+    contents: Contents, group: str, index: Index, held: NDArray[np.int64], d: int
+) -> Moments:
     k, side = len(held), d if index.needs_scatter else 0
     moments = Moments(
         size=np.array([k], np.int64),
-        n=contents.take("moments.n", np.int64, k),
-        mean=contents.take("moments.mean", np.float64, k, d),
-        compactness=contents.take("moments.compactness", np.float64, k),
-        scatter=contents.take("moments.scatter", np.float64, k, side, side),
-        drift=contents.take("moments.drift", np.float64, k),
+        n=contents.take(f"{group}.n", np.int64, k),
+        mean=contents.take(f"{group}.mean", np.float64, k, d),
+        compactness=contents.take(f"{group}.compactness", np.float64, k),
+        scatter=contents.take(f"{group}.scatter", np.float64, k, side, side),
+        drift=contents.take(f"{group}.drift", np.float64, k),
     )
-    check_between("moments.n", moments.n, 1, MOST_SAMPLES // k)
+    check_between(f"{group}.n", moments.n, 1, MOST_SAMPLES // k)
     if (moments.n < held).any():
-        raise ContentError("'moments.n' counts fewer samples than 'labels'")
-    check_between("moments.mean", moments.mean, -LARGEST_MOMENT, LARGEST_MOMENT)
-    check_between("moments.compactness", moments.compactness, 0.0, LARGEST_MOMENT)
-    check_between("moments.scatter", moments.scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
-    check_between("moments.drift", moments.drift, 0.0, LARGEST_MOMENT)
+        raise ContentError(f"'{group}.n' counts fewer samples than 'labels'")
+    check_between(f"{group}.mean", moments.mean, -LARGEST_MOMENT, LARGEST_MOMENT)
+    check_between(f"{group}.compactness", moments.compactness, 0.0, LARGEST_MOMENT)
+    check_between(f"{group}.scatter", moments.scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
+    check_between(f"{group}.drift", moments.drift, 0.0, LARGEST_MOMENT)
     for i in range(k if side else 0):
-        _check_scatter(moments.scatter[i], i)
+        _check_scatter(f"{group}.scatter", moments.scatter[i], i)
     return moments
 
 
-def _check_scatter(upper: NDArray[np.float64], i: int) -> None:
+def _check_scatter(name: str, upper: NDArray[np.float64], i: int) -> None:
     """No variance is negative, in whatever direction."""
     diagonal = np.arange(len(upper))
     whole = symmetric(upper)
@@ -650,7 +744,64 @@ def _check_scatter(upper: NDArray[np.float64], i: int) -> None:
     try:
         np.linalg.cholesky(whole)
     except np.linalg.LinAlgError:
-        raise ContentError(f"'moments.scatter' of cluster {i} has a negative variance") from None
+        raise ContentError(f"{name!r} of cluster {i} has a negative variance") from None
+
+
+def _written_density(model: ICVIARTMAP) -> Arrays:
+    """What is known of the density of the clusters."""
+    fitted = model.fitted_
+    arrays: Arrays = {}
+    if fitted.gaussians is not None and fitted.gaussians is not fitted.groups:
+        arrays["gaussians.scatter"] = fitted.gaussians.scatter
+    if fitted.levels is not None:
+        for name, array in fitted.levels._asdict().items():
+            arrays[f"levels.{name}"] = array
+    return arrays
+
+
+def _take_density(
+    contents: Contents, moments: Moments, clusters: NDArray[np.int64]
+) -> tuple[Moments | None, Levels | None]:
+    """Gaussians and levels; files of version 0.1.0 have none.
+
+    ``moments``: of the groups that the index compares, ``clusters``: their clusters.
+    """
+    (count, d), k = moments.mean.shape, int(clusters.max()) + 1
+    gaussians = moments if moments.scatter.shape[1] > 0 else None
+    if "gaussians.scatter" in contents:
+        if gaussians is not None:
+            raise ContentError("'gaussians.scatter' comes with 'moments.scatter'")
+        scatter = contents.take("gaussians.scatter", np.float64, count, d, d)
+        check_between("gaussians.scatter", scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
+        for i in range(count):
+            _check_scatter("gaussians.scatter", scatter[i], i)
+        gaussians = moments._replace(scatter=scatter)
+    if gaussians is not None:
+        _check_density(gaussians)
+    if "levels.thin" not in contents:
+        return gaussians, None
+    if gaussians is None:
+        raise ContentError("it has levels of a density, but no 'gaussians.scatter'")
+    levels = Levels(
+        thin=contents.take("levels.thin", np.bool_, count),
+        usual=contents.take("levels.usual", np.float64, k),
+        fall=contents.take("levels.fall", np.float64, k),
+    )
+    if len(np.unique(clusters[~levels.thin])) < k:
+        raise ContentError("'levels.thin' leaves out all Gaussians of a cluster")
+    check_between("levels.usual", levels.usual, -LARGEST_MOMENT, LARGEST_MOMENT)
+    check_between("levels.fall", levels.fall, LEAST_FALL, LARGEST_MOMENT)
+    return gaussians, levels
+
+
+def _check_density(gaussians: Moments) -> None:
+    """A density can be made of the Gaussians."""
+    try:
+        mixture = make_mixture(gaussians)
+    except np.linalg.LinAlgError:
+        raise ContentError("its Gaussians have no density") from None
+    if not all(np.isfinite(array).all() for array in mixture):
+        raise ContentError("its Gaussians have no finite density")
 
 
 def _take_path(

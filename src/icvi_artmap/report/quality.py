@@ -95,12 +95,10 @@ class Stability:
     mixing: NDArray[np.float64]
 
 
-def evaluated_rows(
-    rows: NDArray[np.int64], d: int, k: int, rng: np.random.RandomState
-) -> NDArray[np.int64]:
-    """These rows, or a random part of them if all would take too long; in their order."""
-    most = EVALUATED if min(len(rows), EVALUATED) * k * d * d <= MUCH else FEWER
-    return rows if len(rows) <= most else np.sort(rng.permutation(rows)[:most])
+def evaluated_rows(n: int, d: int, k: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+    """All rows, or a random part of them if all would take too long; in their order."""
+    most = EVALUATED if min(n, EVALUATED) * k * d * d <= MUCH else FEWER
+    return np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
 
 
 def compare(
@@ -109,24 +107,20 @@ def compare(
     rows: NDArray[np.int64],
     rng: np.random.RandomState,
 ) -> Comparison:
-    """Values of all indices for this partition, k-means and a Gaussian mixture.
-
-    ``rows``: those to compare on, none of them noise.
-    """
+    """Values of all indices for this partition, k-means and a Gaussian mixture."""
     indices = [*INDICES.values()]
     if model.fitted_.index not in indices:
         indices.insert(0, model.fitted_.index)
-    part, labels, k = X[rows], model.labels_[rows], model.n_clusters_
+    part, labels, k = X[rows], model.sample_clusters_[rows], model.n_clusters_
     others, remarks = _others(standardised_table(part, learn_scaling(part)), k, rng)
     partitions = {OURS: labels, **others}
     values = np.array([[index_value(part, y, i) for y in partitions.values()] for i in indices])
     scores = np.array([[index.direction] for index in indices]) * values
     top = scores.max(axis=1, keepdims=True)
-    placed = model.labels_ >= 0
     whole = (
         values[:, 0]
-        if len(rows) == np.count_nonzero(placed)
-        else np.array([index_value(X[placed], model.labels_[placed], index) for index in indices])
+        if len(rows) == len(X)
+        else np.array([index_value(X, model.sample_clusters_, index) for index in indices])
     )
     return Comparison(
         indices=indices,
@@ -214,8 +208,7 @@ def refit_on_halves(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit of the model has warned already
             other.fit(X[part])
-        found = other.labels_ >= 0  # all but noise
-        ours, theirs = model.labels_[part][found], other.labels_[found]
+        ours, theirs = model.sample_clusters_[part], other.sample_clusters_
         agreements[r] = agreement(ours, theirs)
         common = np.zeros((k, other.n_clusters_))
         np.add.at(common, (ours, theirs), 1.0)

@@ -196,7 +196,7 @@ def _check_same_data(model: ICVIARTMAP, X: NDArray[np.floating]) -> None:
     """Refuse data on which the clusters of the model have other means."""
     from icvi_artmap.estimators.fitted import is_training_data
 
-    expected = (len(model.labels_), model.n_features_in_)
+    expected = (len(model.sample_clusters_), model.n_features_in_)
     if X.shape != expected:
         raise ValueError(
             f"X has shape {X.shape}, but the model was fitted on data of shape {expected}. "
@@ -261,8 +261,7 @@ def _report(
     model, X = given.model, given.X
     (n, d), k = X.shape, model.n_clusters_
     rng = check_random_state(random_state)
-    placed = np.flatnonzero(model.labels_ >= 0)  # all but noise
-    evaluated = quality.evaluated_rows(placed, d, k, rng)
+    evaluated = quality.evaluated_rows(n, d, k, rng)
     comparison = quality.compare(model, X, evaluated, rng) if k > 1 else None
     stability = quality.refit_on_halves(model, X, evaluated, rng)
     doubtful = uncertain.least_certain(model, X, UNCERTAIN, rng)
@@ -278,7 +277,7 @@ def _report(
         notes=given.notes,
         command=given.command,
         n=n,
-        placed=len(placed),
+        noisy=bool((model.labels_ < 0).any()),
         d=d,
         model=model,
         index=model.fitted_.index,
@@ -316,12 +315,11 @@ def _truth_agreement(
     """Agreement with the known classes: of this partition, and of each on the compared rows."""
     if not given.classes:
         return None, []
-    known = (given.truth >= 0) & (given.model.labels_ >= 0)
-    whole = quality.agreement(given.truth[known], given.model.labels_[known])
+    counted = (given.truth >= 0) & (given.model.labels_ >= 0)  # noise does not count
+    whole = quality.agreement(given.truth[counted], given.model.labels_[counted])
     if comparison is None:
         return whole, []
-    part = given.truth[comparison.rows]
-    known = part >= 0
+    part, known = given.truth[comparison.rows], counted[comparison.rows]
     each = [quality.agreement(part[known], labels[known]) for labels in comparison.partitions]
     return whole, each
 
@@ -330,14 +328,14 @@ def _counts(given: Inputs) -> dict[str, Any] | None:
     """Samples of every class in every cluster."""
     if not given.classes:
         return None
-    known = (given.truth >= 0) & (given.model.labels_ >= 0)
+    known = given.truth >= 0
     table = np.zeros((given.model.n_clusters_, len(given.classes)), np.int64)
-    np.add.at(table, (given.model.labels_[known], given.truth[known]), 1)
+    np.add.at(table, (given.model.sample_clusters_[known], given.truth[known]), 1)
     few = len(given.classes) <= COUNTED_CLASSES
     return {
         "classes": given.classes,
         "table": table if few else None,
-        "unknown": int((given.truth < 0).sum()),
+        "unknown": int((~known).sum()),
     }
 
 
@@ -399,7 +397,7 @@ def _uncertain(
     return [
         {
             "id": _text(given.ids[int(s)]),
-            "cluster": int(given.model.labels_[s]),
+            "cluster": int(given.model.sample_clusters_[s]),
             "runner_up": int(doubtful.runner_up[i]),
             "margin": float(doubtful.margin[i]),
             "point": at.get(int(s)),
@@ -428,7 +426,7 @@ def _course_chart(model: ICVIARTMAP) -> Chart | None:
     name = model.fitted_.index.name
     label = f"{name} ({better(model.fitted_.index.direction)} is better)"
     if hasattr(model, "index_trace_"):
-        trace, n = model.index_trace_, len(model.labels_)
+        trace, n = model.index_trace_, len(model.sample_clusters_)
         return line_chart(
             np.arange(1, len(trace) + 1),
             trace,

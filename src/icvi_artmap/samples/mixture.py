@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dtrtri
 
 from icvi_artmap._compile.jit import jit
 from icvi_artmap._support.threads import one_thread
@@ -47,7 +48,7 @@ def make_mixture(m: Moments) -> Mixture:
     pooled[np.diag_indices(d)] += least
     with one_thread():
         lower = np.linalg.cholesky((scatter + PRIOR * pooled) / (n + PRIOR)[:, None, None])
-        root = np.tril(np.linalg.inv(lower))
+        root = np.stack([np.tril(dtrtri(one, lower=1)[0]) for one in lower])
     spread = np.log(np.einsum("kii->ki", lower)).sum(axis=1)
     height = np.log(n / n.sum()) - spread - 0.5 * d * np.log(2.0 * np.pi)
     return Mixture(m.mean[:k].copy(), np.ascontiguousarray(root), height)

@@ -31,7 +31,7 @@ DATE = re.compile(
 MOST_COLUMNS = 2**19
 
 #: The number of cells that are held as text at a time.
-BLOCK_CELLS = 200_000
+BLOCK_CELLS = 20_000
 
 
 class Kind(IntEnum):
@@ -193,16 +193,15 @@ class Gathered:
 
     def add(self, rows: Sequence[Sequence[str]]) -> None:
         """Add rows, each with a cell for every column."""
-        columns = list(zip(*rows, strict=True))
         block = np.full((len(rows), len(self.names)), np.nan)
         for j in self._read:
-            block[:, j] = self._numbers(j, columns[j])
+            block[:, j] = self._numbers(j, [row[j] for row in rows])
         for j, cells in self._as_given.items():
-            cells.extend(columns[j])
+            cells.extend(row[j] for row in rows)
         self._blocks.append(block)
         self._n_rows += len(rows)
 
-    def _numbers(self, j: int, cells: tuple[str, ...]) -> NDArray[np.float64]:
+    def _numbers(self, j: int, cells: list[str]) -> NDArray[np.float64]:
         if self._decimal == ".":
             try:
                 numbers = np.fromiter(map(float, cells), np.float64, len(cells))
@@ -213,15 +212,16 @@ class Gathered:
                     self._counts[j, Kind.NUMBER] += len(cells)
                     return numbers
         # Most columns of text have few different cells.
-        known = {cell: read_cell(cell, self._decimal) for cell in set(cells)}
-        found = [known[cell] for cell in cells]
-        kinds = np.fromiter((kind for kind, _ in found), np.int8, len(cells))
+        different = {cell: i for i, cell in enumerate(set(cells))}
+        which = np.fromiter(map(different.__getitem__, cells), np.int64, len(cells))
+        kinds_of, numbers_of = zip(*(read_cell(c, self._decimal) for c in different), strict=True)
+        kinds = np.array(kinds_of, np.int8)[which]
         self._counts[j] += np.bincount(kinds, minlength=len(Kind))
         if j not in self._first:
             strays = np.flatnonzero(kinds >= Kind.BOOLEAN)
             if len(strays):
                 self._first[j] = (self._n_rows + int(strays[0]), cells[strays[0]])
-        return np.fromiter((number for _, number in found), np.float64, len(cells))
+        return np.array(numbers_of)[which]
 
     def content(self) -> Content:
         values = np.empty((self._n_rows, len(self.names)))

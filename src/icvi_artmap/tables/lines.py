@@ -14,8 +14,11 @@ from icvi_artmap.tables.source import Source, TooLargeError
 
 #: A longer line (16 MiB), or a row of several lines, is not taken for a row.
 LONGEST_LINE = 2**24
-#: Bytes that are read at a time: more than the csv module takes for one cell.
+#: Bytes that are read at a time: more than the csv module takes for one cell, and less than the
+#: longest line, so that only a line that goes on in the next chunk can be too long.
 CHUNK = 2**18
+#: Lines that are handed out at a time: what is made of them stays in the processor's cache.
+BLOCK_LINES = 2**12
 
 UTF_16 = "utf-16"
 
@@ -40,10 +43,23 @@ class Lines:
         self._file = file
         self._decoder = codecs.getincrementaldecoder(encoding)()
         self._source = source
-        self._lines = self._handed_out()
+        self._blocks = self._whole_lines()
+        self._left: Iterator[str] = iter(())  # lines of a block that are not handed out
+        self._lines = self._one_by_one()
 
     def __iter__(self) -> Iterator[str]:
         return self._lines
+
+    def block(self) -> list[str]:
+        """Hand out many lines at once, as they come; none at the end."""
+        block = list(self._left) or self._next_block()
+        self.number += len(block)
+        return block
+
+    def give_back(self, block: list[str]) -> None:
+        """Take back the block that was handed out last: its lines come again."""
+        self.number -= len(block)
+        self._left = iter(block)
 
     def skip(self, number: int) -> None:
         """Pass over the lines up to this one."""
@@ -58,13 +74,26 @@ class Lines:
                 "characters: this is no table."
             )
 
-    def _handed_out(self) -> Iterator[str]:
+    def _one_by_one(self) -> Iterator[str]:
+        while left := list(self._left) or self._next_block():
+            self._left = iter(left)
+            for line in self._left:
+                self.number += 1
+                yield line
+
+    def _next_block(self) -> list[str]:
+        block = next(self._blocks, [])
+        if len(block) == 1:
+            self.number += max(1, _empty_lines(block[0])) - 1
+        return block
+
+    def _whole_lines(self) -> Iterator[list[str]]:
+        """The lines of the text, as many at a time as end in a chunk."""
         begun: list[str] = []  # parts of a line that goes on in the next chunk
         length = 0
         for chunk in self._chunks():
-            if not begun and (empty := _empty_lines(chunk)):
-                self.number += empty
-                yield chunk
+            if not begun and _empty_lines(chunk):
+                yield [chunk]
                 continue
             lines = io.StringIO(chunk, newline="").readlines()
             rest = "" if lines[-1][-1] in "\r\n" else lines.pop()
@@ -72,18 +101,14 @@ class Lines:
                 self.check_length(length + len(lines[0]))
                 lines[0] = "".join([*begun, lines[0]])
                 begun, length = [], 0
-            for line in lines:
-                if len(line) > LONGEST_LINE:
-                    self.check_length(len(line))
-                self.number += 1
-                yield line
+            for at in range(0, len(lines), BLOCK_LINES):
+                yield lines[at : at + BLOCK_LINES]
             if rest:
                 begun.append(rest)
                 length += len(rest)
                 self.check_length(length)
         if begun:
-            self.number += 1
-            yield "".join(begun)
+            yield ["".join(begun)]
 
     def _chunks(self) -> Iterator[str]:
         """Pieces of the text; the two characters of one end of line are not torn apart."""

@@ -70,7 +70,8 @@ def read_csv(source: Source, request: Request) -> Content:
             kinds = [Kind.NUMBER] * len(form.names)
             return Content(form.names, choice, values, kinds, notes=form.notes)
     with open_lines(source) as lines:
-        content = gather(_complete_rows(lines, form, source), form.names, choice, form.decimal)
+        rows = chain.from_iterable(_blocks_of_rows(lines, form, source))
+        content = gather(rows, form.names, choice, form.decimal)
     content.as_given = {
         j: [plain_text(cell) for cell in cells] for j, cells in content.as_given.items()
     }
@@ -359,13 +360,49 @@ def _decimals_everywhere(rows: list[list[str]]) -> bool:
     )
 
 
-def _complete_rows(lines: Lines, form: Form, source: Source) -> Iterator[list[str]]:
-    """The rows of a table; one with too few or too many cells is an error."""
+def _blocks_of_rows(lines: Lines, form: Form, source: Source) -> Iterator[list[list[str]]]:
+    """The rows of a table, many at a time; one with too few or too many cells is an error."""
     lines.skip(form.comments)
+    careful = _complete_rows(lines, form, source)
+    if form.header:
+        next(careful)
+    while block := lines.block():
+        rows = _plain_rows(block, form)
+        if rows is None:
+            end = lines.number
+            lines.give_back(block)
+            rows = []
+            while lines.number < end and (row := next(careful, None)) is not None:
+                rows.append(row)
+        yield rows
+
+
+def _plain_rows(block: list[str], form: Form) -> list[list[str]] | None:
+    """The rows of a block of lines; None if one is wrong, very long or goes on behind the block."""
+    if sum(map(len, block)) > MOST_COLUMNS:
+        return None
+    try:
+        rows = list(split_rows(block, form.delimiter, strict=True))
+    except csv.Error:
+        return None
+    width = len(form.names)
+    if set(map(len, rows)) == {width}:
+        return rows
+    if all(len(row) == width or _is_blank(row) for row in rows):
+        return [row for row in rows if len(row) == width]
+    return None
+
+
+def _is_blank(row: list[str]) -> bool:
+    return not row or (len(row) == 1 and not row[0].strip())
+
+
+def _complete_rows(lines: Lines, form: Form, source: Source) -> Iterator[list[str]]:
+    """The header, if there is one, and the rows one by one, so that a wrong line is known."""
     taken = _Taken(form.delimiter, source)
     reader = split_rows(taken.lines(lines), form.delimiter, strict=True)
     width = len(form.names)
-    skip = form.header > 0
+    header = form.header > 0
     while True:
         taken.length = 0
         try:
@@ -377,11 +414,10 @@ def _complete_rows(lines: Lines, form: Form, source: Source) -> Iterator[list[st
             ) from error
         if row is None:
             return
-        if skip:
-            skip = False
-        elif len(row) == width:
+        if len(row) == width or header:
+            header = False
             yield row
-        elif row and not (len(row) == 1 and not row[0].strip()):
+        elif not _is_blank(row):
             first = "header" if form.header else "first row"
             raise ValueError(
                 f"Line {lines.number} of {source.name} has {counted(len(row), 'value')}, but the "
@@ -415,13 +451,18 @@ def _numbers_only(source: Source, form: Form) -> NDArray[np.float64] | None:
     """The values of a table that holds only numbers; None if it holds anything else."""
     with open_lines(source) as file:
         file.skip(form.comments + form.header)
-        lines = (line for line in file if line[0] not in "\r\n")
+        lines: Iterator[str] = chain.from_iterable(_lines_with_cells(file))
         if form.decimal != ".":
             # Here a point is not a decimal mark. The careful reader treats such cells.
             lines = (line.replace(".", "?").replace(form.decimal, ".") for line in lines)
         delimiter = None if form.delimiter == " " else form.delimiter
         values = numbers_of(lines, delimiter, None)
     return values if values is not None and values.shape[1] == len(form.names) else None
+
+
+def _lines_with_cells(file: Lines) -> Iterator[list[str]]:
+    while block := file.block():
+        yield [line for line in block if line[0] not in "\r\n"]
 
 
 def numbers_of(

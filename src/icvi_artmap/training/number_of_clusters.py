@@ -62,6 +62,8 @@ class Selection:
     repeated : bool
         Whether there is a cluster for at least every second different row: values that repeat look
         like clusters.
+    joins : bool
+        Whether the numbers are of clusters that were joined of components.
     """
 
     n_clusters: int
@@ -74,6 +76,7 @@ class Selection:
     single: bool
     limited: bool = False
     repeated: bool = False
+    joins: bool = False
 
     def doubt(self) -> str | None:
         """What speaks against relying on the choice, if anything does."""

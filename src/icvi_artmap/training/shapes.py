@@ -36,14 +36,18 @@ from icvi_artmap.training.start import Samples, kmeans_labels, start_from
 
 #: Numbers of components, each about twice the one before.
 LADDER = (8, 15, 30, 60, 120)
-#: Steps that improve a partition into K components: this many divided by K, but not fewer.
-STEPS, FEWEST_STEPS, TRIES = 400, 4, 4
+#: Steps that improve a partition into K components: this many divided by K, or none where that is
+#: too few to be worth finding out what they would bring; and how many of each kind are tried.
+STEPS, FEWEST_STEPS, TRIES = 400, 10, 4
 #: Of more samples a part of this size tells the shapes.
 MANY = 10_000
 #: Evidence that valleys between samples of one cluster reach by chance.
 CHANCE = 5.0
-#: The choice of a number is clear if this part of the landscapes would choose it alone.
-AGREED = 0.75
+#: The choice of a number is clear if this part of the landscapes would choose it alone, and if the
+#: evidence rises by this factor there: that of a single flat shape does not.
+AGREED, RISE = 0.75, 2.0
+#: What is compared, the least of it: by how much the evidence falls, turned.
+RULE = "-rise of ln evidence"
 #: More clusters are not looked for.
 MOST_CLUSTERS = 60
 
@@ -117,15 +121,18 @@ class Survey:
         criterion = self.index.criterion.of(state, self.index.score(state))
         return any(found.criterion < criterion for found in self.landscapes)
 
-    def select(self, least: int, most: int | None) -> Selection:
-        """The number of clusters at which the evidence for a join rises most."""
-        most = min(most or MOST_CLUSTERS, max(s.tree.n_hills for s in self.landscapes))
-        each = [_rises(found.tree, least, most) for found in self.landscapes]
+    def select(self, least: int, most: int | None) -> Selection | None:
+        """The number of clusters at which the evidence rises most; None if no landscape has any."""
+        shown = self.candidates(least)
+        if not shown:
+            return None
+        most = min(most or MOST_CLUSTERS, max(found.tree.n_hills for found in shown))
+        each = [_rises(found.tree, least, most) for found in shown]
         numbers, rises = np.arange(least, most + 1), np.mean(each, axis=0)
         k = int(numbers[rises.argmax()])
         votes = np.mean([numbers[alone.argmax()] == k for alone in each])
-        evidence = np.mean([_evidences(found.tree, 2)[0] for found in self.landscapes])
-        middle = self.landscapes[len(self.landscapes) // 2]
+        evidence = np.mean([_evidences(found.tree, 1)[0] for found in shown])
+        middle = shown[len(shown) // 2]
         others = np.delete(rises, rises.argmax())
         return Selection(
             n_clusters=k,
@@ -133,9 +140,10 @@ class Survey:
             criterion=-rises,
             index_values=np.array([self._value(middle.clusters(int(j))) for j in numbers]),
             margin=float(rises.max() - others.max(initial=-np.inf)),
-            clear=bool(votes >= AGREED and evidence > np.log(CHANCE)),
-            rule="the rise of the evidence for joining clusters",
+            clear=bool(votes >= AGREED and rises.max() >= np.log(RISE)),
+            rule=RULE,
             single=bool(evidence <= np.log(CHANCE)),
+            joins=True,
         )
 
     def _value(self, labels: Labels) -> float:
@@ -183,9 +191,10 @@ def _components(
     labels = kmeans_labels(x, count, int(rng.randint(np.iinfo(np.int32).max)))
     partition = Partition(index, data, labels, int(labels.max()) + 1, count)
     partition.sweep()
-    outlook = Outlook(partition, rng, TRIES)
-    outlook.renew_stale()
-    refinement.improve(outlook, most=max(FEWEST_STEPS, STEPS // count))
+    if (steps := STEPS // count) >= FEWEST_STEPS:
+        outlook = Outlook(partition, rng, TRIES)
+        outlook.renew_stale()
+        refinement.improve(outlook, most=steps)
     return labels
 
 
@@ -212,7 +221,7 @@ def _density(
 
 
 def _evidences(tree: Tree, most: int) -> NDArray[np.float64]:
-    """Logarithms of the evidence for 2, 3, ... most + 1 clusters, none below that of chance."""
+    """Logarithms of the evidence for 2 to most + 1 clusters, none below that of chance."""
     known = tree.evidences()[:most]
     evidence = np.full(most, CHANCE)
     evidence[: len(known)] = np.maximum(known, CHANCE)

@@ -25,13 +25,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap._support.threads import one_thread
 from icvi_artmap._support.validation import (
+    MOST_JOBS,
+    MOST_RUNS,
     check_integer,
     check_real,
     check_verbose,
     checked_generator,
 )
 from icvi_artmap._support.version import __version__
-from icvi_artmap._support.wording import better
+from icvi_artmap._support.wording import better, shown
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.estimators.vigilance_search.results import Outcome, Run, SearchResults
 from icvi_artmap.estimators.vigilance_search.store import Memory, Store
@@ -89,7 +91,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
         numbers of clusters are compared as they are, with a warning: NI, for one, tends to favour
         more clusters.
     n_starts : int, optional
-        Number of k-means starts to try; the estimator's ``n_init`` by default.
+        Number of k-means starts to try, at most 10,000; the estimator's ``n_init`` by default.
     n_jobs : int, optional
         Number of runs at a time; -1 for as many as there are processors. By default 1, or what
         ``joblib.parallel_config`` says. The active joblib backend does the work.
@@ -283,7 +285,10 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
             indices[index.name] = index
         n_clusters = self._numbers_of_clusters(template, n_samples)
         n_starts = template.n_init if self.n_starts is None else self.n_starts
-        check_integer("n_starts" if self.n_starts is not None else "n_init", n_starts, 1)
+        counted_by = "n_starts" if self.n_starts is not None else "n_init"
+        check_integer(counted_by, n_starts, 1, MOST_RUNS)
+        if self.n_jobs is not None:
+            check_integer("n_jobs", self.n_jobs, -MOST_JOBS, MOST_JOBS)
         if not isinstance(template.init, str) and n_starts > 1:
             raise ValueError(
                 f"n_starts={n_starts} needs starts by k-means, but the estimator's init has given "
@@ -310,8 +315,8 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
             check_integer("n_clusters", k, 1 if len(numbers) == 1 else 2)
             if k > n_samples:
                 raise ValueError(
-                    f"n_clusters={k} is more than the number of samples, n_samples={n_samples}. "
-                    "Ask for at most as many clusters as there are samples."
+                    f"n_clusters={shown(k)} is more than the number of samples, "
+                    f"n_samples={n_samples}. Ask for at most as many clusters as there are samples."
                 )
         _refuse_duplicates("n_clusters", numbers)
         if len(numbers) > 1:
@@ -468,7 +473,9 @@ def _listed(name: str, given: Any) -> list[Any]:
     array = np.asarray(given) if not isinstance(given, (list, tuple, range)) else None
     if array is not None and array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got shape {array.shape}.")
-    listed = list(given)
+    listed = list(itertools.islice(given, MOST_RUNS + 1))
+    if len(listed) > MOST_RUNS:
+        raise ValueError(f"{name} has more than {MOST_RUNS:,} values to try. Give fewer.")
     if not listed:
         raise ValueError(f"{name} is empty: there is nothing to search. Give at least one value.")
     return listed
