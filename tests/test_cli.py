@@ -283,9 +283,9 @@ def test_rows_that_are_noise_are_told(tmp_path: Path, parsed: Any, printed: Prin
     assert facts["noise"] == np.count_nonzero(~placed)
     assert facts["ari"] == pytest.approx(adjusted_rand_score(truth[placed], model.labels_[placed]))
     out = " ".join(printed(*arguments)[0].split())
-    assert "The 81 rows fall into 3 clusters" in out
+    assert f"The {np.count_nonzero(placed)} rows fall into 3 clusters" in out
     assert f"{np.count_nonzero(~placed)} rows" in out
-    assert "lie far out of all clusters and are marked as noise" in out
+    assert "lie far from all clusters: noise, which belongs to none." in out
 
 
 def test_fit_chooses_from_a_range(data: Path, parsed: Any) -> None:

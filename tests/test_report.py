@@ -273,13 +273,13 @@ def test_overlap_and_mixing_by_hand() -> None:
 
     class Fixed(ICVIARTMAP):
         def fit(self, X: Any, y: Any = None, *, trace: bool = False) -> Any:
-            self.labels_ = self.sample_clusters_ = (np.asarray(X)[:, 0] >= 6).astype(np.int64)
+            self.labels_ = (np.asarray(X)[:, 0] >= 6).astype(np.int64)
             self.n_clusters_ = 2
             return self
 
     X = np.arange(10.0)[:, None]
     model = Fixed(2, random_state=0)
-    model.sample_clusters_, model.n_clusters_ = (X[:, 0] >= 5).astype(np.int64), 2
+    model.labels_, model.n_clusters_ = (X[:, 0] >= 5).astype(np.int64), 2
 
     class All(np.random.RandomState):  # a "half" with the rows that we choose
         def permutation(self, x: Any) -> Any:
@@ -603,7 +603,7 @@ def test_clusters_that_were_not_joined_have_no_tree(
     assert "joined" not in page.text["short"] + page.text["map"] + page.text["quality"]
 
 
-def test_rows_of_noise(tmp_path: Path, blobs: tuple[np.ndarray, np.ndarray]) -> None:
+def test_rows_of_noise_count_nowhere(tmp_path: Path, blobs: tuple[np.ndarray, np.ndarray]) -> None:
     far = blobs[0][:12] + np.random.default_rng(0).choice([-9.0, 9.0], (12, 3))
     X = np.concatenate([blobs[0], far])
     classes = np.append(blobs[1], np.arange(12) % 4)
@@ -614,14 +614,16 @@ def test_rows_of_noise(tmp_path: Path, blobs: tuple[np.ndarray, np.ndarray]) -> 
     ari = adjusted_rand_score(classes[placed], model.labels_[placed])
     assert float(dict_of(page, "figure-truth")["data-value"]) == pytest.approx(ari)
     assert page.numbers("agreement-table")[-1, 0] == pytest.approx(ari)
-    assert f"{noise} rows ({percent(noise / 252)}) lie far out" in page.text["short"]
-    assert "The 252 rows fall into" in page.text["short"]
+    assert f"{noise} rows ({percent(noise / 252)}) lie far from all clusters" in page.text["short"]
+    assert f"The {252 - noise} rows fall into 4 clusters" in page.text["short"]
     assert "Grey rows are noise." in page.text["map"]
     assert page.points()["clusters"] == model.labels_.tolist()
     assert sum(page.points()["sizes"]) == 252 - noise
-    assert page.numbers("class-table").sum() == 252
-    clusters = [row[1][0] for row in page.tables["uncertain-table"][1:]]
-    assert "-1" not in clusters
+    assert page.numbers("class-table").sum() == 252 - noise
+    values = {row[0][0].split()[0]: float(row[1][1]) for row in page.tables["index-table"][1:]}
+    assert values["CH"] == pytest.approx(index_value(X[placed], model.labels_[placed], "CH"))
+    rows = [int(row[0][0]) for row in page.tables["uncertain-table"][1:]]
+    assert placed[rows].all()
 
 
 def test_of_noise_some_rows_are_drawn_too() -> None:

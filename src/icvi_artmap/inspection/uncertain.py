@@ -59,18 +59,21 @@ def least_certain(
     model: ICVIARTMAP, X: NDArray[np.floating], most: int, rng: np.random.RandomState
 ) -> Uncertain | None:
     """Find the samples with the smallest margins; None if there is only one cluster."""
-    (n, d), k = X.shape, model.n_clusters_
+    d, k = X.shape[1], model.n_clusters_
     if k == 1:
         return None
+    placed = np.flatnonzero(model.labels_ >= 0)  # all but noise
     affordable = max(FEWEST_ROWS, int(BORDER_WORK / (k * d * d)))
-    searched = np.arange(n) if n <= affordable else np.sort(rng.permutation(n)[:affordable])
+    searched = placed
+    if len(placed) > affordable:
+        searched = np.sort(rng.permutation(placed)[:affordable])
     exact = NEAREST
     if model.fitted_.index.needs_scatter:
         exact = int(np.clip(EXACT_WORK / (k * d**3), FEWEST_NEAREST, NEAREST))
     with one_thread():
         lead = _lead(model, X, searched)
     near = searched[np.argsort(lead, kind="stable")[:exact]]
-    random = rng.permutation(n)[: exact // 2]
+    random = rng.permutation(placed)[: exact // 2]
     runner_up, margin = _margins(model, X, near)
     usual = float(np.median(_margins(model, X, random)[1]))
     order = np.argsort(margin, kind="stable")[:most]

@@ -95,10 +95,12 @@ class Stability:
     mixing: NDArray[np.float64]
 
 
-def evaluated_rows(n: int, d: int, k: int, rng: np.random.RandomState) -> NDArray[np.int64]:
-    """All rows, or a random part of them if all would take too long; in their order."""
-    most = EVALUATED if min(n, EVALUATED) * k * d * d <= MUCH else FEWER
-    return np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
+def evaluated_rows(
+    rows: NDArray[np.int64], d: int, k: int, rng: np.random.RandomState
+) -> NDArray[np.int64]:
+    """These rows, or a random part of them if all would take too long; in their order."""
+    most = EVALUATED if min(len(rows), EVALUATED) * k * d * d <= MUCH else FEWER
+    return rows if len(rows) <= most else np.sort(rng.permutation(rows)[:most])
 
 
 def compare(
@@ -107,7 +109,10 @@ def compare(
     rows: NDArray[np.int64],
     rng: np.random.RandomState,
 ) -> Comparison:
-    """Values of all indices for this partition, k-means and a Gaussian mixture."""
+    """Values of all indices for this partition, k-means and a Gaussian mixture.
+
+    ``rows``: those to compare on, none of them noise.
+    """
     indices = [*INDICES.values()]
     if model.fitted_.index not in indices:
         indices.insert(0, model.fitted_.index)
@@ -117,10 +122,11 @@ def compare(
     values = np.array([[index_value(part, y, i) for y in partitions.values()] for i in indices])
     scores = np.array([[index.direction] for index in indices]) * values
     top = scores.max(axis=1, keepdims=True)
+    placed = model.labels_ >= 0
     whole = (
         values[:, 0]
-        if len(rows) == len(X)
-        else np.array([index_value(X, model.sample_clusters_, index) for index in indices])
+        if len(rows) == np.count_nonzero(placed)
+        else np.array([index_value(X[placed], model.labels_[placed], index) for index in indices])
     )
     return Comparison(
         indices=indices,
@@ -208,7 +214,8 @@ def refit_on_halves(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit of the model has warned already
             other.fit(X[part])
-        ours, theirs = model.sample_clusters_[part], other.sample_clusters_
+        found = (other.labels_ >= 0) & (model.labels_[part] >= 0)  # all but noise
+        ours, theirs = model.labels_[part][found], other.labels_[found]
         agreements[r] = agreement(ours, theirs)
         common = np.zeros((k, other.n_clusters_))
         np.add.at(common, (ours, theirs), 1.0)

@@ -58,8 +58,15 @@ def readings(
 
 
 def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
-    n = np.bincount(model.sample_clusters_, minlength=model.n_clusters_)
+    noise = model.labels_ < 0
+    n = np.bincount(model.labels_[~noise], minlength=model.n_clusters_)
     total, k = int(n.sum()), model.n_clusters_
+    if noise.any():
+        yield Sentence(
+            "plain",
+            f"{counted(int(noise.sum()), 'row')} ({percent(noise.mean())}) lie far from all "
+            "clusters: noise, which belongs to none. The rest is about the others.",
+        )
     if k == 1:
         yield Sentence("beware", f"All {total:,} rows are in one cluster: nothing was separated.")
         return
@@ -76,12 +83,6 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
     if hasattr(model, "joins_"):
         joined = f", joined of {counted(len(model.joins_.clusters), 'component')}"
     yield Sentence("plain", f"The {total:,} rows fall into {k} clusters{joined}{sizes}")
-    if (noise := model.labels_ < 0).any():
-        yield Sentence(
-            "plain",
-            f"{counted(int(noise.sum()), 'row')} ({percent(noise.mean())}) lie far out of all "
-            "clusters and are marked as noise; they count in the clusters that suit them best.",
-        )
     few = np.flatnonzero((n < FEW_ROWS) & (n < FEW_PART * total))
     if len(few):
         yield Sentence(
@@ -192,7 +193,7 @@ def _comparison(model: ICVIARTMAP, comparison: Comparison | None) -> Iterator[Se
     )
     lead = model.fitted_.index.direction * (ours - others)
     close = CLOSE * np.abs(values).max()
-    sampled = len(comparison.rows) < len(model.sample_clusters_)
+    sampled = len(comparison.rows) < np.count_nonzero(model.labels_ >= 0)
     where = f" on the {len(comparison.rows):,} rows compared" if sampled else ""
     if not np.isfinite(lead).all() or hasattr(model, "joins_"):
         pass  # one value is an infinity: the table shows it; joined clusters are not what NI seeks

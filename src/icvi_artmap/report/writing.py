@@ -261,7 +261,8 @@ def _report(
     model, X = given.model, given.X
     (n, d), k = X.shape, model.n_clusters_
     rng = check_random_state(random_state)
-    evaluated = quality.evaluated_rows(n, d, k, rng)
+    placed = np.flatnonzero(model.labels_ >= 0)  # all but noise
+    evaluated = quality.evaluated_rows(placed, d, k, rng)
     comparison = quality.compare(model, X, evaluated, rng) if k > 1 else None
     stability = quality.refit_on_halves(model, X, evaluated, rng)
     doubtful = uncertain.least_certain(model, X, UNCERTAIN, rng)
@@ -277,7 +278,7 @@ def _report(
         notes=given.notes,
         command=given.command,
         n=n,
-        noisy=bool((model.labels_ < 0).any()),
+        placed=len(placed),
         d=d,
         model=model,
         index=model.fitted_.index,
@@ -315,11 +316,12 @@ def _truth_agreement(
     """Agreement with the known classes: of this partition, and of each on the compared rows."""
     if not given.classes:
         return None, []
-    counted = (given.truth >= 0) & (given.model.labels_ >= 0)  # noise does not count
-    whole = quality.agreement(given.truth[counted], given.model.labels_[counted])
+    known = (given.truth >= 0) & (given.model.labels_ >= 0)
+    whole = quality.agreement(given.truth[known], given.model.labels_[known])
     if comparison is None:
         return whole, []
-    part, known = given.truth[comparison.rows], counted[comparison.rows]
+    part = given.truth[comparison.rows]
+    known = part >= 0
     each = [quality.agreement(part[known], labels[known]) for labels in comparison.partitions]
     return whole, each
 
@@ -328,14 +330,14 @@ def _counts(given: Inputs) -> dict[str, Any] | None:
     """Samples of every class in every cluster."""
     if not given.classes:
         return None
-    known = given.truth >= 0
+    known = (given.truth >= 0) & (given.model.labels_ >= 0)
     table = np.zeros((given.model.n_clusters_, len(given.classes)), np.int64)
     np.add.at(table, (given.model.sample_clusters_[known], given.truth[known]), 1)
     few = len(given.classes) <= COUNTED_CLASSES
     return {
         "classes": given.classes,
         "table": table if few else None,
-        "unknown": int((~known).sum()),
+        "unknown": int((given.truth < 0).sum()),
     }
 
 
