@@ -281,6 +281,8 @@ def test_rows_that_are_noise_are_told(tmp_path: Path, parsed: Any, printed: Prin
     assert 0 < np.count_nonzero(~placed) <= 6
     assert facts["labels"] == model.labels_.tolist()
     assert facts["noise"] == np.count_nonzero(~placed)
+    held = [np.count_nonzero(model.labels_ == i) for i in range(3)]
+    assert [cluster["rows"] for cluster in facts["clusters"]] == held
     assert facts["ari"] == pytest.approx(adjusted_rand_score(truth[placed], model.labels_[placed]))
     out = " ".join(printed(*arguments)[0].split())
     assert f"The {np.count_nonzero(placed)} rows fall into 3 clusters" in out

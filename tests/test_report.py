@@ -620,6 +620,7 @@ def test_rows_of_noise_count_nowhere(tmp_path: Path, blobs: tuple[np.ndarray, np
     assert page.points()["clusters"] == model.labels_.tolist()
     assert sum(page.points()["sizes"]) == 252 - noise
     assert page.numbers("class-table").sum() == 252 - noise
+    assert page.numbers("cluster-table")[:, 0].sum() == 252 - noise
     values = {row[0][0].split()[0]: float(row[1][1]) for row in page.tables["index-table"][1:]}
     assert values["CH"] == pytest.approx(index_value(X[placed], model.labels_[placed], "CH"))
     rows = [int(row[0][0]) for row in page.tables["uncertain-table"][1:]]

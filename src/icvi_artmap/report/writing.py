@@ -368,9 +368,12 @@ def _columns(given: Inputs) -> dict[str, Any]:
 
 def _clusters(given: Inputs, profiles: Any, stability: quality.Stability | None) -> list[Any]:
     """Size, stability and description of every cluster."""
+    from icvi_artmap.inspection.profiles import sizes
+
+    n = sizes(given.model)
     return [
         {
-            "n": int(profiles.n[i]),
+            "n": int(n[i]),
             "overlap": np.nan if stability is None else stability.overlap[i],
             "text": reading.telling(profiles, i, given.names),
         }
