@@ -43,7 +43,6 @@ from icvi_artmap.cli.app import run
 from icvi_artmap.cli.common import IndexName, parse_clusters, parse_names
 from icvi_artmap.cli.output import Bar, watch_fit
 from icvi_artmap.indices.registry import INDICES
-from icvi_artmap.report.reading import readings
 
 #: Seconds that a process may take to start on a busy machine.
 PATIENCE = 120
@@ -97,6 +96,17 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
+
+
+def write_far(folder: Path) -> tuple[Path, NDArray[np.float64], NDArray[np.int64]]:
+    """Three clusters, and six rows anywhere around them, as a file."""
+    X, truth = blobs()
+    far = np.random.default_rng(1).uniform(-8.0, 18.0, (6, 2))
+    X, truth = np.concatenate([X, far]), np.append(truth, [0, 1, 2, 0, 1, 2])
+    kinds = np.array(["red", "green", "blue"])[truth]
+    path = folder / "far.csv"
+    write_table(path, {"width": X[:, 0], "length": X[:, 1], "kind": kinds})
+    return path, X, truth
 
 
 def same_partition(a: Any, b: Any) -> bool:
@@ -262,14 +272,22 @@ def test_fit_asks_for_noise_only_if_told(rings: Path, monkeypatch: pytest.Monkey
     assert asked[0] == asked[1]
 
 
-def test_rows_that_are_noise_are_told(data: Path) -> None:
-    table = read_table(data)
-    model = ICVIARTMAP(3, random_state=0).fit(table.X)
-    model.labels_[:15] = -1
-    noise, sizes = readings(model, None, None, None)
-    assert noise.text.startswith("15 rows (20%) lie far from all clusters")
-    assert sizes.text.startswith("The 60 rows fall into 3 clusters")
-    assert fitting.describe(model, table, None)["noise"] == 15
+def test_rows_that_are_noise_are_told(tmp_path: Path, parsed: Any, printed: Printed) -> None:
+    data, X, truth = write_far(tmp_path)
+    arguments = ("fit", data, "-k", "3", "--label-column", "kind", "--noise")
+    facts = parsed(*arguments)
+    model = ICVIARTMAP(3, noise=True, random_state=0).fit(X)
+    placed = model.labels_ >= 0
+    assert 0 < np.count_nonzero(~placed) <= 6
+    assert facts["labels"] == model.labels_.tolist()
+    assert facts["noise"] == np.count_nonzero(~placed)
+    held = [np.count_nonzero(model.labels_ == i) for i in range(3)]
+    assert [cluster["rows"] for cluster in facts["clusters"]] == held
+    assert facts["ari"] == pytest.approx(adjusted_rand_score(truth[placed], model.labels_[placed]))
+    out = " ".join(printed(*arguments)[0].split())
+    assert f"The {np.count_nonzero(placed)} rows fall into 3 clusters" in out
+    assert f"{np.count_nonzero(~placed)} rows" in out
+    assert "lie far from all clusters: noise, which belongs to none." in out
 
 
 def test_fit_chooses_from_a_range(data: Path, parsed: Any) -> None:
@@ -660,12 +678,7 @@ def test_compare_all_methods(data: Path, parsed: Any) -> None:
 
 
 def test_compare_treats_noise_fairly(tmp_path: Path, printed: Printed, parsed: Any) -> None:
-    X, truth = blobs()
-    far = np.random.default_rng(1).uniform(-8.0, 18.0, (6, 2))
-    X, truth = np.concatenate([X, far]), np.append(truth, [0, 1, 2, 0, 1, 2])
-    data = tmp_path / "far.csv"
-    kinds = np.array(["red", "green", "blue"])[truth]
-    write_table(data, {"width": X[:, 0], "length": X[:, 1], "kind": kinds})
+    data, X, truth = write_far(tmp_path)
     found = HDBSCAN(copy=True).fit(StandardScaler().fit_transform(X)).labels_
     placed = found >= 0
     assert 0 < np.count_nonzero(~placed) < 20

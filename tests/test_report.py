@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 import sys
@@ -604,29 +603,34 @@ def test_clusters_that_were_not_joined_have_no_tree(
     assert "joined" not in page.text["short"] + page.text["map"] + page.text["quality"]
 
 
-def test_rows_of_noise_count_nowhere(
-    tmp_path: Path,
-    blobs: tuple[np.ndarray, np.ndarray],
-    fitted: ICVIARTMAP,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    X, classes = blobs
-    model = copy.copy(fitted)
-    model.labels_ = fitted.labels_.copy()
-    model.labels_[:40] = -1
-    monkeypatch.setattr("icvi_artmap.estimators.fitted.is_training_data", lambda *_: True)
-    page = report(tmp_path, model, X, truth=classes)
+def test_rows_of_noise_count_nowhere(tmp_path: Path, blobs: tuple[np.ndarray, np.ndarray]) -> None:
+    far = blobs[0][:12] + np.random.default_rng(0).choice([-9.0, 9.0], (12, 3))
+    X = np.concatenate([blobs[0], far])
+    classes = np.append(blobs[1], np.arange(12) % 4)
+    model = ICVIARTMAP(4, index="CH", noise=True, random_state=0).fit(X)
     placed = model.labels_ >= 0
+    assert 2 < (noise := np.count_nonzero(~placed)) < 20
+    page = report(tmp_path, model, X, truth=classes)
     ari = adjusted_rand_score(classes[placed], model.labels_[placed])
     assert float(dict_of(page, "figure-truth")["data-value"]) == pytest.approx(ari)
-    assert "40 rows (17%) lie far from all clusters" in page.text["short"]
+    assert page.numbers("agreement-table")[-1, 0] == pytest.approx(ari)
+    assert f"{noise} rows ({percent(noise / 252)}) lie far from all clusters" in page.text["short"]
+    assert f"The {252 - noise} rows fall into 4 clusters" in page.text["short"]
+    assert "Grey rows are noise." in page.text["map"]
     assert page.points()["clusters"] == model.labels_.tolist()
-    assert sum(page.points()["sizes"]) == 200
-    assert page.numbers("class-table").sum() == 200
-    ours = page.numbers("index-table")[0, 0]
-    assert ours == pytest.approx(index_value(X[placed], model.labels_[placed], model.index))
+    assert sum(page.points()["sizes"]) == 252 - noise
+    assert page.numbers("class-table").sum() == 252 - noise
+    assert page.numbers("cluster-table")[:, 0].sum() == 252 - noise
+    values = {row[0][0].split()[0]: float(row[1][1]) for row in page.tables["index-table"][1:]}
+    assert values["CH"] == pytest.approx(index_value(X[placed], model.labels_[placed], "CH"))
     rows = [int(row[0][0]) for row in page.tables["uncertain-table"][1:]]
     assert placed[rows].all()
+
+
+def test_of_noise_some_rows_are_drawn_too() -> None:
+    labels = np.repeat([-1, 0, 1], [15, 5000, 3000])
+    drawn = points.chosen_rows(labels, 2, 200, np.array([17]), np.random.RandomState(0))
+    assert np.count_nonzero(labels[drawn] == -1) >= 10
 
 
 def dict_of(page: Page, name: str) -> dict[str, str | None]:

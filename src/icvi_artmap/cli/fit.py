@@ -301,13 +301,14 @@ def describe_components(model: ICVIARTMAP) -> dict[str, Any]:
 def describe_clusters(model: ICVIARTMAP, table: Table) -> list[dict[str, Any]]:
     """Every cluster as JSON has it: its size, and its features, the most telling first."""
     from icvi_artmap.inspection.profiles import profiles as profiles_of
+    from icvi_artmap.inspection.profiles import sizes
 
-    profiles = profiles_of(model)
+    profiles, n = profiles_of(model), sizes(model)
     return [
         {
             "cluster": i,
-            "rows": profiles.n[i],
-            "share": profiles.n[i] / profiles.n.sum(),
+            "rows": n[i],
+            "share": n[i] / len(table),
             "features": [
                 {
                     "name": table.columns[f],
@@ -354,15 +355,15 @@ def print_clusters(console: Console, model: ICVIARTMAP, table: Table) -> None:
     """Print the size of every cluster and what sets it apart."""
     from icvi_artmap.cli.output import columns
     from icvi_artmap.inspection.profiles import profiles as profiles_of
+    from icvi_artmap.inspection.profiles import sizes
     from icvi_artmap.report.reading import telling
 
-    profiles = profiles_of(model)
+    profiles, n = profiles_of(model), sizes(model)
     told = next(most for up_to, most in TOLD if model.n_clusters_ <= up_to)
     shown = columns("cluster", "rows", "share", ("left", "what sets it apart"))
     for i in range(model.n_clusters_):
         words = telling(profiles, i, list(table.columns)).rstrip(".").split("; ")[:told]
-        share = short_percent(profiles.n[i] / profiles.n.sum())
-        shown.add_row(str(i), f"{profiles.n[i]:,}", share, "\n".join(words))
+        shown.add_row(str(i), f"{n[i]:,}", short_percent(n[i] / len(table)), "\n".join(words))
     console.print(shown)
 
 

@@ -24,7 +24,7 @@ class Profiles:
     Attributes
     ----------
     n : ndarray of shape (k,)
-        Number of training samples.
+        Number of training samples, noise among them.
     mean, rest_mean : ndarray of shape (k, d)
         Mean of the cluster and of all other samples, in the units of the data. Where there are no
         others (one cluster), both are the mean of the cluster.
@@ -73,6 +73,12 @@ def profiles(model: ICVIARTMAP) -> Profiles:
         variance_share=share,
         order=np.argsort(-np.abs(effect), axis=1, kind="stable"),
     )
+
+
+def sizes(model: ICVIARTMAP) -> NDArray[np.int64]:
+    """Samples of every cluster, those that are noise left out."""
+    placed = model.labels_[model.labels_ >= 0]
+    return np.bincount(placed, minlength=model.n_clusters_)
 
 
 def _without_rounding(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from icvi_artmap._support.colours import style
 from icvi_artmap._support.wording import short_percent
+from icvi_artmap.inspection.profiles import sizes
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
@@ -110,7 +111,7 @@ def map_points(
         "start": start,
         "colours": [look.colour for look in looks],
         "marks": [look.marker for look in looks],
-        "sizes": np.bincount(model.labels_ + 1, minlength=model.n_clusters_ + 1)[1:].tolist(),
+        "sizes": sizes(model).tolist(),
         "pieces": _pieces(model, directions, table.mean(axis=0), features),
         "telling": telling,
         "digits": DIGITS,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._support.wording import counted, fixed, listed, number, percent, plural
+from icvi_artmap.inspection.profiles import sizes
 from icvi_artmap.report.quality import MIXTURE, Comparison, Stability
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ def readings(
 
 
 def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
-    noise = model.labels_ < 0
-    n = np.bincount(model.labels_[~noise], minlength=model.n_clusters_)
+    noise, n = model.labels_ < 0, sizes(model)
     total, k = int(n.sum()), model.n_clusters_
     if noise.any():
         yield Sentence(
@@ -72,9 +72,9 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
         return
     largest, smallest = int(n.argmax()), int(n.argmin())
     if n[largest] == n[smallest]:
-        sizes = f", with {n[largest]:,} rows each."
+        told = f", with {n[largest]:,} rows each."
     else:
-        sizes = (
+        told = (
             f". The largest is cluster {largest} with {n[largest]:,} rows "
             f"({percent(n[largest] / total)}), the smallest cluster {smallest} with "
             f"{n[smallest]:,} ({percent(n[smallest] / total)})."
@@ -82,7 +82,7 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
     joined = ""
     if hasattr(model, "joins_"):
         joined = f", joined of {counted(len(model.joins_.clusters), 'component')}"
-    yield Sentence("plain", f"The {total:,} rows fall into {k} clusters{joined}{sizes}")
+    yield Sentence("plain", f"The {total:,} rows fall into {k} clusters{joined}{told}")
     few = np.flatnonzero((n < FEW_ROWS) & (n < FEW_PART * total))
     if len(few):
         yield Sentence(

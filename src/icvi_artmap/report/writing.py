@@ -267,7 +267,7 @@ def _report(
     stability = quality.refit_on_halves(model, X, evaluated, rng)
     doubtful = uncertain.least_certain(model, X, UNCERTAIN, rng)
     wanted = np.empty(0, np.int64) if doubtful is None else doubtful.rows
-    rows = points.chosen_rows(model.sample_clusters_, k, max_points, wanted, rng)
+    rows = points.chosen_rows(model.labels_, k, max_points, wanted, rng)
     profiles = profiles_of(model)
     ids = [_text(given.ids[s]) for s in rows]
     drawn = points.map_points(model, X, rows, given.names, ids, profiles)
@@ -368,9 +368,12 @@ def _columns(given: Inputs) -> dict[str, Any]:
 
 def _clusters(given: Inputs, profiles: Any, stability: quality.Stability | None) -> list[Any]:
     """Size, stability and description of every cluster."""
+    from icvi_artmap.inspection.profiles import sizes
+
+    n = sizes(given.model)
     return [
         {
-            "n": int(profiles.n[i]),
+            "n": int(n[i]),
             "overlap": np.nan if stability is None else stability.overlap[i],
             "text": reading.telling(profiles, i, given.names),
         }
