@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from icvi_artmap import ICVIARTMAP, explain, index_value, load, save
-from icvi_artmap.training.shapes import nested, numbers_of_components
+from icvi_artmap.training.shapes import nested, numbers_of_components, purity
 
 Table = NDArray[np.float64]
 
@@ -182,11 +182,25 @@ def test_numbers_of_components_leave_each_enough_samples():
 
 
 def test_components_that_reach_into_two_clusters_are_parted():
-    components = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1])
-    clusters = np.array([0, 0, 1, 1, 1, 1, 1, 1, 0])
-    part, cluster_of = nested(components, clusters, least=2)
+    components = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2])
+    clusters = np.array([0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0])
+    x = np.array([0, 0, 5, 5, 6, 6, 6, 6, 8, 9, 9.0])[:, None]
+    part, cluster_of = nested(components, clusters, x)
     np.testing.assert_array_equal(cluster_of[part], clusters)
-    np.testing.assert_array_equal(part, [0, 0, 1, 1, 2, 2, 2, 2, 0])
+    # The one sample of component 1 in cluster 0 goes to the nearest component of that cluster.
+    np.testing.assert_array_equal(part, [0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3])
+    assert purity(components, clusters) == pytest.approx(8 / 11)
+
+
+def test_new_rows_of_wound_shapes_are_predicted():
+    X, y = spirals(500, 1)
+    model = ICVIARTMAP(2, shape="any", random_state=0).fit(X)
+    new, truth = spirals(500, 2)
+    own = adjusted_rand_score(y, model.labels_)
+    assert own == 1.0
+    assert adjusted_rand_score(truth, model.predict(new)) > 0.95
+    by_category = model.set_params(prediction="category").predict(new)
+    assert adjusted_rand_score(truth, by_category) > 0.9
 
 
 @pytest.mark.parametrize("name", ["sipu-jain", "sipu-spiral", "graves-zigzag", "fcps-target"])

@@ -48,6 +48,8 @@ CHANCE = 5.0
 AGREED, RISE = 0.75, 2.0
 #: What is compared, the least of it: by how much the evidence falls, turned.
 RULE = "-rise of ln evidence"
+#: So many more samples than can be helped may lie in components of other clusters.
+IMPURE = 0.01
 #: More clusters are not looked for.
 MOST_CLUSTERS = 60
 
@@ -162,12 +164,17 @@ class Survey:
         if self.report is not None:
             what = f"{len(shown[winner - 1].hills.n)} hills" if winner else "the Gaussian clusters"
             self.report(f"joined from {what}, agreement {number(agreement[winner].mean(), 3)}")
-        return None if winner == 0 else self._shapes(shown[winner - 1], partitions[winner])
+        return None if winner == 0 else self._shapes(partitions[winner])
 
-    def _shapes(self, found: Landscape, clusters: Labels) -> Shapes:
-        """Components that lie in one cluster each, and what all samples are in."""
-        least = self.data.table.shape[1] + 1
-        part, cluster_of = nested(found.components, clusters, least)
+    def _shapes(self, clusters: Labels) -> Shapes:
+        """Components that lie in one cluster each, and what all samples are in.
+
+        They are those of the fewest components that hardly reach into other clusters.
+        """
+        pure = np.array([purity(found.components, clusters) for found in self.landscapes])
+        found = self.landscapes[int(np.argmax(pure >= pure.max() - IMPURE))]
+        x = self.seen.standardised(slice(None))
+        part, cluster_of = nested(found.components, clusters, x)
         components = part
         if self.seen is not self.data:
             k = len(cluster_of)
@@ -234,22 +241,34 @@ def _rises(tree: Tree, least: int, most: int) -> NDArray[np.float64]:
     return (evidence[:-1] - evidence[1:])[least - 2 :]
 
 
-def nested(components: Labels, clusters: Labels, least: int) -> tuple[Labels, NDArray[np.int64]]:
+def purity(components: Labels, clusters: Labels) -> float:
+    """The part of the samples that are in the cluster which most of their component is in."""
+    common = np.zeros((int(components.max()) + 1, int(clusters.max()) + 1))
+    np.add.at(common, (components, clusters), 1.0)
+    return float(common.max(axis=1).sum() / len(clusters))
+
+
+def nested(
+    components: Labels, clusters: Labels, x: NDArray[np.float64]
+) -> tuple[Labels, NDArray[np.int64]]:
     """Components that lie in one cluster each: (of every sample, cluster of every component).
 
-    A component that reaches into several clusters is parted. A part of fewer than ``least``
-    samples goes to the largest part of its cluster, if there is another.
+    A component that reaches into several clusters is parted. A part of too few samples for a
+    Gaussian goes to the nearest part of its cluster that is large enough, if there is one.
     """
     k = int(clusters.max()) + 1
     pairs, part, size = np.unique(
         components * k + clusters, return_inverse=True, return_counts=True
     )
-    cluster_of = pairs % k
-    target = np.arange(len(pairs))
-    for cluster in range(k):
-        own = np.flatnonzero(cluster_of == cluster)
-        largest = own[size[own].argmax()]
-        target[own[size[own] < least]] = largest
+    cluster_of, target = pairs % k, np.arange(len(pairs))
+    mean = np.zeros((len(pairs), x.shape[1]))
+    np.add.at(mean, part, x)
+    mean /= size[:, None]
+    small = size <= x.shape[1]
+    for i in np.flatnonzero(small):
+        near = np.flatnonzero(~small & (cluster_of == cluster_of[i]))
+        if len(near):
+            target[i] = near[np.square(mean[near] - mean[i]).sum(axis=1).argmin()]
     kept, part = np.unique(target[part], return_inverse=True)
     return part.astype(np.int64), cluster_of[kept]
 
