@@ -16,7 +16,7 @@ import oracle
 from icvi_artmap import ICVIARTMAP
 from icvi_artmap.datasets import make_ellipsoid_clusters, make_gaussian_clusters
 from icvi_artmap.indices import ni
-from icvi_artmap.indices.ni import penalised
+from icvi_artmap.indices.ni import Penalised
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.samples.scaling import learn_scaling, standardised_data
 from icvi_artmap.training import number_of_clusters, refinement
@@ -59,7 +59,7 @@ def test_criterion_is_that_of_the_definition(k: int) -> None:
     labels = np.arange(60) % k
     partition = Partition(get_index("NI"), data, labels, k, k)
     expected = criterion(data.table, labels)
-    assert penalised(partition.state) == pytest.approx(expected, rel=1e-9)
+    assert Penalised()(partition.state) == pytest.approx(expected, rel=1e-9)
 
 
 def test_without_a_ridge_every_parameter_of_a_gaussian_counts(
@@ -71,7 +71,7 @@ def test_without_a_ridge_every_parameter_of_a_gaussian_counts(
     values = []
     for weight in (0.0, 1.0):
         monkeypatch.setattr(ni, "WEIGHT", weight)
-        values.append(penalised(partition.state))
+        values.append(Penalised()(partition.state))
     assert values[1] - values[0] == pytest.approx((3 * 4 / 2 + 3) * np.log(500), rel=1e-6)
 
 
@@ -81,7 +81,7 @@ def test_for_large_clusters_the_criterion_is_ni_and_a_penalty() -> None:
     data = standardised_data(X, learn_scaling(X))
     values = []
     for k, of in ((1, np.zeros(len(X), np.int64)), (2, labels)):
-        values.append(penalised(Partition(get_index("NI"), data, of, k, k).state))
+        values.append(Penalised()(Partition(get_index("NI"), data, of, k, k).state))
     penalty = 0.75 * 5 * 2 * np.log(len(X) / np.sqrt(2)) + np.log(len(X))
     penalty -= 0.75 * 5 * np.log(len(X))
     gain = 2 * len(X) * oracle.indices.ni(data.table, labels)
@@ -201,7 +201,7 @@ def test_many_samples_are_represented(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = groups(5, n=300)
     monkeypatch.setattr(refinement, "MANY", 200)
     data = standardised_data(X, learn_scaling(X))
-    chosen, labels = select(get_index("NI"), data, 2, None, np.random.RandomState(0))
+    chosen, labels = select(get_index("NI"), data, 2, None)
     assert chosen.n_clusters == 5
     assert adjusted_rand_score(y, labels) == 1.0
     model = ICVIARTMAP("auto", random_state=0).fit(X)

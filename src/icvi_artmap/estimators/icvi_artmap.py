@@ -278,7 +278,7 @@ class ICVIARTMAP(
             del self.selection_
         if given is None and self._chooses():
             samples = make_samples(X, scaling, order, index)
-            starts = [self._select(samples, index, seeds[0], watch)]
+            starts = [self._select(samples, index, watch)]
         else:
             # k-means first, all starts of it: it needs memory that the samples would take.
             starts = self._starts(X, given, scaling, seeds)
@@ -373,12 +373,12 @@ class ICVIARTMAP(
             for seed in seeds
         ]
 
-    def _select(self, samples: Samples, index: Index, seed: int, watch: Watch) -> Start:
+    def _select(self, samples: Samples, index: Index, watch: Watch) -> Start:
         """Choose the number of clusters; the run begins with the partition found for it."""
         least, most = self._wanted()
-        rng, report = np.random.RandomState(seed), self._reporter(0)
+        report = self._reporter(0)
         watch.begin("choose", most)
-        self.selection_, labels = select(index, samples.data, least, most, rng, report, watch)
+        self.selection_, labels = select(index, samples.data, least, most, report, watch)
         watch.end()
         moments = mom.of_clusters(samples.data, labels, self.selection_.n_clusters, False)
         return start_from(labels, moments.mean, samples.data)
