@@ -60,7 +60,7 @@ LOG_HUGE = 700.0
 WEIGHT, SEEN = 0.75, 0.1
 #: A choice of k is relied on if the criterion of the runner-up is greater by this.
 CLEAR = 20.0
-#: Share of a determinant that is left of it without a sample, at least.
+#: Share of a determinant that is left without a sample, at least: less is rounding.
 LEAST_SHARE = 1e-9
 #: A part of a sum of squares that its subtractions may have lost.
 ROUNDING = 2e-15
@@ -564,26 +564,28 @@ def left_out(state: NIState, data: Data, labels: NDArray[np.int64]) -> float:
 
         ln|A| + ln(1 - cq) + (n/(n-1))² q/(1 - cq) + δ (tr A⁻¹ + c |A⁻¹u|²/(1 - cq)) - d - 2 ln p,
 
-    A = S/(n-2) + δI, q = uᵀA⁻¹u. Clusters of one or two samples are judged as if by all data.
+    A = S/(n-2) + δI, q = uᵀA⁻¹u. No sample costs more than if it were alone, judged by all data and
+    with p = 1/N: that is for samples that the others of their cluster do not expect.
     """
     m, delta = state.moments, state.delta
     k, d = int(m.size[0]), m.mean.shape[1]
-    total = 0.0
+    whole, total = mom.together(m), 0.0
+    covariance = mom.symmetric(whole.scatter[0]) / max(state.n - 1.0, 1.0) + delta * np.eye(d)
+    white = np.linalg.inv(np.linalg.cholesky(covariance)).T
     for i in range(k):
-        n = float(m.n[i])
-        total -= 2.0 * n * math.log(n / state.n)
-        if n <= 2.0:
-            total += n * state.data_logdet
-            continue
-        values, axes = np.linalg.eigh(mom.symmetric(m.scatter[i]))
-        a = np.maximum(values, 0.0) / (n - 2.0) + delta
-        z = np.square((data.standardised(labels == i) - m.mean[i]) @ axes)
-        q, v, c = z @ (1.0 / a), z @ (1.0 / a**2), n / ((n - 1.0) * (n - 2.0))
-        # The smallest share that is not rounding: |δI| is a part of every determinant.
-        share = np.maximum(1.0 - c * q, LEAST_SHARE)
-        apart = (n / (n - 1.0)) ** 2 * q / share + delta * c * v / share
-        total += (np.log(share) + apart).sum()
-        total += n * (np.log(a).sum() + delta * (1.0 / a).sum() - d)
+        n, x = float(m.n[i]), data.standardised(labels == i)
+        alone = state.data_logdet + np.square((x - whole.mean[0]) @ white).sum(axis=1) - d
+        cost = alone + 2.0 * math.log(state.n)
+        if n > 2.0:
+            values, axes = np.linalg.eigh(mom.symmetric(m.scatter[i]))
+            a = np.maximum(values, 0.0) / (n - 2.0) + delta
+            z = np.square((x - m.mean[i]) @ axes)
+            q, v, c = z @ (1.0 / a), z @ (1.0 / a**2), n / ((n - 1.0) * (n - 2.0))
+            share = np.maximum(1.0 - c * q, LEAST_SHARE)
+            apart = (n / (n - 1.0)) ** 2 * q / share + delta * c * v / share
+            own = np.log(a).sum() + delta * (1.0 / a).sum() - d + np.log(share) + apart
+            cost = np.minimum(cost, own - 2.0 * math.log(n / state.n))
+        total += cost.sum()
     return float(total)
 
 

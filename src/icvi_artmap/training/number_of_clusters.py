@@ -22,7 +22,7 @@ from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap._support.threads import one_thread
 from icvi_artmap._support.wording import number
 from icvi_artmap.indices.base import Index
-from icvi_artmap.samples.scaling import Data
+from icvi_artmap.samples.scaling import Data, plain_data
 from icvi_artmap.training import refinement
 from icvi_artmap.training.refinement import Labels, Outlook, Partition
 
@@ -31,7 +31,7 @@ from icvi_artmap.training.refinement import Labels, Outlook, Partition
 PATIENCE, PATIENCE_PART, MOST_PATIENCE = 5, 0.15, 10
 #: Numbers double until they are so many times the best one, and at least so many; or more, if so
 #: many products with N d² are not too much work.
-LOOK_AHEAD, LEAST_LOOK, LOOK_WORK = 4, 32, 1 << 27
+LOOK_AHEAD, LEAST_LOOK, LOOK_WORK = 2, 32, 1 << 25
 #: Without an upper end no more clusters are tried than this, than there are such parts of the
 #: samples, or than scatter matrices with so many numbers in all. A range looks further.
 MOST_CLUSTERS, FEWEST_SAMPLES, MOST_NUMBERS = 256, 4, 1 << 24
@@ -41,8 +41,8 @@ ROOM = 16
 GROWN_SWEEPS = 5
 #: One of so many clusters is merged with another at once, where there are too many.
 MERGED_PART = 8
-#: How often clusters are merged from far too many, at most.
-MOST_ROUNDS = 8
+#: How often clusters are merged from far too many, at most, and how often in vain.
+MOST_ROUNDS, IDLE_ROUNDS = 8, 2
 #: Steps of each kind tried for every k.
 TRIES = 4
 #: With more clusters a partition is improved by what is known, and nothing more is found out.
@@ -51,6 +51,8 @@ MANY_CLUSTERS = 64
 CLIMB = 3
 #: All draws follow from this: the choice is to depend on the data alone.
 SEED = 0
+#: Digits after the point of what standardises the data.
+DIGITS = 10
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,8 @@ def select(
     """
     with one_thread():
         order = canonical_order(data.table)
-        seen = data.take(order[: refinement.enough(data, most or ROOM)])
+        rows = order[: refinement.enough(data, most or ROOM)]
+        seen = index.view(_without_noise(data, rows))
         different = len({row.tobytes() for row in seen.table})
         search = _Search(index, seen, least, most, different, report, watch)
         points = search.run()
@@ -169,7 +172,7 @@ def select(
         winner = min(rated, key=lambda point: point.criterion)
         labels = np.empty(len(order), np.int64)
         if len(seen.table) < len(order):
-            part = Partition(index, seen, winner.labels.copy(), winner.k, winner.k)
+            part = Partition(index, data.take(rows), winner.labels, winner.k, winner.k)
             labels = refinement.joined(part, data)
         else:
             labels[order] = winner.labels
@@ -196,6 +199,12 @@ def canonical_order(table: NDArray[np.float64]) -> NDArray[np.int64]:
     for column in table.T:
         key += rng.uniform(1.0, 2.0) * column
     return np.argsort(key, kind="stable")[rng.permutation(len(table))]
+
+
+def _without_noise(data: Data, rows: NDArray[np.int64]) -> Data:
+    """These rows, standardised without the last digits: they depend on the order of all rows."""
+    scale, shift = np.round(data.scale, DIGITS), np.round(data.shift, DIGITS)
+    return plain_data(data.table[rows], scale, shift)
 
 
 def largest(n_samples: int, n_features: int, different: int) -> int:
@@ -269,22 +278,25 @@ class _Search:
         return levels
 
     def _rough(self, levels: list[_Point]) -> list[_Point]:
-        """Merge down from far too many clusters; split the half of them again, and once more merge.
+        """Merge down from far too many clusters; split half as many again, and merge once more.
 
-        Ends when that leads to nothing better: what was split in a wrong place has been merged.
+        What was split in a wrong place is merged and split anew. Ends when that has led to nothing
+        better for some rounds.
         """
         best = min(levels[1:], key=lambda point: point.criterion)
         over = next(
             (point for point in levels if point.k >= max(self.look, 2 * best.k)), levels[-1]
         )
         points: list[_Point] = []
+        idle = 0
         for _ in range(MOST_ROUNDS):
             merged = self._merged(over)
-            found = min(merged, key=lambda point: point.criterion)
             points += merged
-            if found.criterion >= best.criterion:
+            found = min(merged, key=lambda point: point.criterion)
+            idle = 0 if found.criterion < best.criterion else idle + 1
+            if idle == IDLE_ROUNDS:
                 break
-            best = found
+            best = min(best, found, key=lambda point: point.criterion)
             half = min(merged, key=lambda point: abs(2 * point.k - over.k))
             for partition in grown(self._partition(half), [over.k], self.rng):
                 over = self._rated(partition)
@@ -297,7 +309,6 @@ class _Search:
     def _merged(self, start: _Point) -> list[_Point]:
         """Merge clusters, some at once while they are many, and do no more."""
         partition = self._partition(start)
-        partition.sweep()
         points = [self._rated(partition)]
         while partition.k > 2 and merge_pairs(partition, max(1, partition.k // MERGED_PART)):
             points.append(self._rated(partition))
@@ -451,7 +462,7 @@ def make_selection(
         criterion=criterion,
         index_values=index_values,
         margin=margin,
-        clear=bool(margin >= index.criterion.clear(least)) and not (limited or repeated),
+        clear=bool(margin >= index.criterion.clear(least)) and not (limited or repeated or single),
         rule=index.rule_for_k(),
         single=bool(single),
         limited=limited,
