@@ -181,16 +181,16 @@ def test_doubts_are_told() -> None:
 
 
 def test_results_as_table_and_picture() -> None:
-    X, _ = groups(3)
+    X, _ = groups(5)
     chosen = ICVIARTMAP("auto", random_state=0).fit(X).selection_
     frame = chosen.to_pandas()
     assert frame.index.name == "k"
     assert frame.index.tolist() == chosen.k.tolist()
-    assert frame["criterion"].idxmin() == 3
+    assert frame["criterion"].idxmin() == 5
     axes = chosen.plot()
     assert axes.get_xlabel() == "number of clusters k"
     np.testing.assert_array_equal(axes.lines[0].get_xdata(), chosen.k)
-    assert axes.get_legend().get_texts()[0].get_text() == "chosen: k = 3 (not a clear choice)"
+    assert axes.get_legend().get_texts()[0].get_text() == "chosen: k = 5 (not a clear choice)"
     matplotlib.pyplot.close("all")
 
 
@@ -273,10 +273,15 @@ def test_the_bound_judges_every_sample_by_the_others() -> None:
     labels = np.repeat([0, 1, 2], [12, 16, 2])
     state = Partition(get_index("NI"), data, labels, 3, 3).state
     Z, ridge = data.table, 10.0 ** (-12.0 / 2) * np.eye(2)
-    everything, expected, outliers = np.cov(Z.T) + ridge, 0.0, 0
+    squares = [np.square(Z[labels == i] - Z[labels == i].mean(axis=0)).sum() for i in range(3)]
+    within = sum(squares) / ((30 - 3) * 2)
+    part = within / (within + ridge[0, 0])
+    parameters = 0.5 * ((2 * part) ** 2 + 2 * part**2) + 2 * part
+    alone = 2 * np.log(within + ridge[0, 0]) + 2 * np.log(30)  # the sample, p = 1/N
+    alone += 0.75 * parameters * np.log(np.sqrt(30)) + np.log(30)  # the penalty
+    expected, outliers = 0.0, 0
     for s, x in enumerate(Z):
-        cost = np.linalg.slogdet(everything)[1] + x @ np.linalg.solve(everything, x) - 2
-        cost += 2 * np.log(30)
+        cost = alone
         others = np.delete(Z, s, axis=0)[np.delete(labels, s) == labels[s]]
         if len(others) > 1:
             covariance = np.cov(others.T) + ridge

@@ -564,28 +564,29 @@ def left_out(state: NIState, data: Data, labels: NDArray[np.int64]) -> float:
 
         ln|A| + ln(1 - cq) + (n/(n-1))² q/(1 - cq) + δ (tr A⁻¹ + c |A⁻¹u|²/(1 - cq)) - d - 2 ln p,
 
-    A = S/(n-2) + δI, q = uᵀA⁻¹u. No sample costs more than if it were alone, judged by all data and
-    with p = 1/N: that is for samples that the others of their cluster do not expect.
+    A = S/(n-2) + δI, q = uᵀA⁻¹u. No sample costs more than it adds to the criterion as a cluster of
+    its own: that is for samples that the others of their cluster do not expect, or that have none.
     """
     m, delta = state.moments, state.delta
     k, d = int(m.size[0]), m.mean.shape[1]
-    whole, total = mom.together(m), 0.0
-    covariance = mom.symmetric(whole.scatter[0]) / max(state.n - 1.0, 1.0) + delta * np.eye(d)
-    white = np.linalg.inv(np.linalg.cholesky(covariance)).T
+    within = m.compactness[:k].sum() / (max(state.n - k, 1.0) * d)
+    s = within / (within + delta)
+    parameters = 0.5 * ((d * s) ** 2 + d * s * s) + d * s
+    alone = d * math.log(within + delta) + (3.0 + 0.5 * WEIGHT * parameters) * math.log(state.n)
+    total = 0.0
     for i in range(k):
-        n, x = float(m.n[i]), data.standardised(labels == i)
-        alone = state.data_logdet + np.square((x - whole.mean[0]) @ white).sum(axis=1) - d
-        cost = alone + 2.0 * math.log(state.n)
-        if n > 2.0:
-            values, axes = np.linalg.eigh(mom.symmetric(m.scatter[i]))
-            a = np.maximum(values, 0.0) / (n - 2.0) + delta
-            z = np.square((x - m.mean[i]) @ axes)
-            q, v, c = z @ (1.0 / a), z @ (1.0 / a**2), n / ((n - 1.0) * (n - 2.0))
-            share = np.maximum(1.0 - c * q, LEAST_SHARE)
-            apart = (n / (n - 1.0)) ** 2 * q / share + delta * c * v / share
-            own = np.log(a).sum() + delta * (1.0 / a).sum() - d + np.log(share) + apart
-            cost = np.minimum(cost, own - 2.0 * math.log(n / state.n))
-        total += cost.sum()
+        n = float(m.n[i])
+        if n <= 2.0:
+            total += n * alone
+            continue
+        values, axes = np.linalg.eigh(mom.symmetric(m.scatter[i]))
+        a = np.maximum(values, 0.0) / (n - 2.0) + delta
+        z = np.square((data.standardised(labels == i) - m.mean[i]) @ axes)
+        q, v, c = z @ (1.0 / a), z @ (1.0 / a**2), n / ((n - 1.0) * (n - 2.0))
+        share = np.maximum(1.0 - c * q, LEAST_SHARE)
+        cost = np.log(share) + ((n / (n - 1.0)) ** 2 * q + delta * c * v) / share
+        cost += np.log(a).sum() + delta * (1.0 / a).sum() - d - 2.0 * math.log(n / state.n)
+        total += np.minimum(cost, alone).sum()
     return float(total)
 
 
