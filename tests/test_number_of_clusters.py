@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from typing import Any
 
 import matplotlib
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
@@ -16,12 +18,20 @@ import oracle
 from icvi_artmap import ICVIARTMAP
 from icvi_artmap.datasets import make_ellipsoid_clusters, make_gaussian_clusters
 from icvi_artmap.indices import ni
-from icvi_artmap.indices.ni import penalised
+from icvi_artmap.indices.ni import Penalised, left_out
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.samples.scaling import learn_scaling, standardised_data
 from icvi_artmap.training import number_of_clusters, refinement
-from icvi_artmap.training.number_of_clusters import PATIENCE, Selection, select
-from icvi_artmap.training.refinement import Partition
+from icvi_artmap.training.number_of_clusters import (
+    PATIENCE,
+    Selection,
+    canonical_order,
+    grown,
+    largest,
+    merge_pairs,
+    select,
+)
+from icvi_artmap.training.refinement import Outlook, Partition, improve
 
 matplotlib.use("Agg")
 
@@ -59,7 +69,7 @@ def test_criterion_is_that_of_the_definition(k: int) -> None:
     labels = np.arange(60) % k
     partition = Partition(get_index("NI"), data, labels, k, k)
     expected = criterion(data.table, labels)
-    assert penalised(partition.state) == pytest.approx(expected, rel=1e-9)
+    assert Penalised()(partition.state) == pytest.approx(expected, rel=1e-9)
 
 
 def test_without_a_ridge_every_parameter_of_a_gaussian_counts(
@@ -71,7 +81,7 @@ def test_without_a_ridge_every_parameter_of_a_gaussian_counts(
     values = []
     for weight in (0.0, 1.0):
         monkeypatch.setattr(ni, "WEIGHT", weight)
-        values.append(penalised(partition.state))
+        values.append(Penalised()(partition.state))
     assert values[1] - values[0] == pytest.approx((3 * 4 / 2 + 3) * np.log(500), rel=1e-6)
 
 
@@ -81,7 +91,7 @@ def test_for_large_clusters_the_criterion_is_ni_and_a_penalty() -> None:
     data = standardised_data(X, learn_scaling(X))
     values = []
     for k, of in ((1, np.zeros(len(X), np.int64)), (2, labels)):
-        values.append(penalised(Partition(get_index("NI"), data, of, k, k).state))
+        values.append(Penalised()(Partition(get_index("NI"), data, of, k, k).state))
     penalty = 0.75 * 5 * 2 * np.log(len(X) / np.sqrt(2)) + np.log(len(X))
     penalty -= 0.75 * 5 * np.log(len(X))
     gain = 2 * len(X) * oracle.indices.ni(data.table, labels)
@@ -171,16 +181,16 @@ def test_doubts_are_told() -> None:
 
 
 def test_results_as_table_and_picture() -> None:
-    X, _ = groups(3)
+    X, _ = groups(5)
     chosen = ICVIARTMAP("auto", random_state=0).fit(X).selection_
     frame = chosen.to_pandas()
     assert frame.index.name == "k"
     assert frame.index.tolist() == chosen.k.tolist()
-    assert frame["criterion"].idxmin() == 3
+    assert frame["criterion"].idxmin() == 5
     axes = chosen.plot()
     assert axes.get_xlabel() == "number of clusters k"
     np.testing.assert_array_equal(axes.lines[0].get_xdata(), chosen.k)
-    assert axes.get_legend().get_texts()[0].get_text() == "chosen: k = 3 (not a clear choice)"
+    assert axes.get_legend().get_texts()[0].get_text() == "chosen: k = 5 (not a clear choice)"
     matplotlib.pyplot.close("all")
 
 
@@ -201,7 +211,7 @@ def test_many_samples_are_represented(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = groups(5, n=300)
     monkeypatch.setattr(refinement, "MANY", 200)
     data = standardised_data(X, learn_scaling(X))
-    chosen, labels = select(get_index("NI"), data, 2, None, np.random.RandomState(0))
+    chosen, labels = select(get_index("NI"), data, 2, None)
     assert chosen.n_clusters == 5
     assert adjusted_rand_score(y, labels) == 1.0
     model = ICVIARTMAP("auto", random_state=0).fit(X)
@@ -251,3 +261,140 @@ def test_repeated_rows_are_no_clear_choice(index: str) -> None:
     assert not model.selection_.clear
     with pytest.warns(RuntimeWarning, match="the values repeat"):
         model.fit(X)
+
+
+@pytest.mark.nojit
+def test_the_bound_judges_every_sample_by_the_others() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2)) @ [[2.0, 0.3], [0.0, 0.5]]
+    X[:12, 1] = 0.0
+    X[0] = 9.0
+    data = standardised_data(X, learn_scaling(X))
+    labels = np.repeat([0, 1, 2], [12, 16, 2])
+    state = Partition(get_index("NI"), data, labels, 3, 3).state
+    Z, ridge = data.table, 10.0 ** (-12.0 / 2) * np.eye(2)
+    squares = [np.square(Z[labels == i] - Z[labels == i].mean(axis=0)).sum() for i in range(3)]
+    within = sum(squares) / ((30 - 3) * 2)
+    part = within / (within + ridge[0, 0])
+    parameters = 0.5 * ((2 * part) ** 2 + 2 * part**2) + 2 * part
+    alone = 2 * np.log(within + ridge[0, 0]) + 2 * np.log(30)  # the sample, p = 1/N
+    alone += 0.75 * parameters * np.log(np.sqrt(30)) + np.log(30)  # the penalty
+    expected, outliers = 0.0, 0
+    for s, x in enumerate(Z):
+        cost = alone
+        others = np.delete(Z, s, axis=0)[np.delete(labels, s) == labels[s]]
+        if len(others) > 1:
+            covariance = np.cov(others.T) + ridge
+            apart = x - others.mean(axis=0)
+            own = np.linalg.slogdet(covariance)[1] - 2 - 2 * np.log((len(others) + 1) / 30)
+            own += apart @ np.linalg.solve(covariance, apart)
+            own += np.trace(np.linalg.solve(covariance, ridge))
+            outliers += own > cost
+            cost = min(cost, own)
+        expected += cost
+    assert 0 < outliers < 28
+    assert left_out(state, data, labels) == pytest.approx(expected, rel=1e-9)
+
+
+def test_what_the_criterion_remembers_is_what_it_computes() -> None:
+    X, _ = make_gaussian_clusters(6, 3, random_state=0)
+    data = standardised_data(X, learn_scaling(X))
+    partition = Partition(get_index("NI"), data, np.arange(len(X)) % 6, 6, 6)
+    remembering = Penalised()
+    for _ in range(4):
+        assert remembering(partition.state) == Penalised()(partition.state)
+        partition.sweep(most=1)
+
+
+def test_steps_may_be_judged_by_the_criterion() -> None:
+    X, _ = make_gaussian_clusters(8, 2, random_state=1)
+    data = standardised_data(X, learn_scaling(X))
+    partition = Partition(get_index("NI"), data, np.arange(len(X)) % 8, 8, 8)
+    partition.sweep()
+    before, rater = Penalised()(partition.state), Penalised()
+    outlook = Outlook(partition, np.random.RandomState(0))
+    outlook.renew_stale()
+    steps = improve(outlook, rated=lambda: -rater(partition.state))
+    assert steps
+    assert Penalised()(partition.state) < before
+    assert np.bincount(partition.labels).tolist() == partition.state.moments.n.tolist()
+
+
+def test_partitions_into_given_numbers_and_back() -> None:
+    X, y = groups(9)
+    data = standardised_data(X, learn_scaling(X))
+    index = get_index("NI")
+    single = Partition(index, data, np.zeros(len(X), np.int64), 1, 1)
+    found = list(grown(single, [5, 15, 30], np.random.RandomState(0)))
+    assert [partition.k for partition in found] == [5, 15, 30]
+    for partition in found:
+        assert np.unique(partition.labels).tolist() == list(range(partition.k))
+    last = found[-1]
+    while last.k > 9:
+        assert merge_pairs(last, 2 if last.k > 10 else 1)
+    assert adjusted_rand_score(y, last.labels) == 1.0
+    assert last.score() == pytest.approx(index.score(index.state(data, last.labels, 9, 9)))
+
+
+def test_shrinking_keeps_an_outlook_right() -> None:
+    X, y = groups(6)
+    data = standardised_data(X, learn_scaling(X))
+    single = Partition(get_index("NI"), data, np.zeros(len(X), np.int64), 1, 1)
+    *_, partition = grown(single, [10], np.random.RandomState(0))
+    outlook = Outlook(partition, np.random.RandomState(0))
+    outlook.renew_stale()
+    while partition.k > 6:
+        assert outlook.shrink()
+        fresh = Partition(get_index("NI"), data, partition.labels.copy(), partition.k, 10)
+        assert partition.score() == pytest.approx(fresh.score())
+        np.testing.assert_allclose(
+            outlook.cost.of_adding(X[:5]), _cost(fresh).of_adding(X[:5]), rtol=1e-6
+        )
+    assert adjusted_rand_score(y, partition.labels) == 1.0
+
+
+def _cost(partition: Partition) -> Any:
+    cost = partition.index.cost(partition.index, partition.state)
+    cost.renew(np.arange(partition.k))
+    return cost
+
+
+def test_the_canonical_order_does_not_depend_on_the_order() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    shuffled = X[np.random.default_rng(1).permutation(50)]
+    np.testing.assert_array_equal(X[canonical_order(X)], shuffled[canonical_order(shuffled)])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_choice_depends_neither_on_the_order_nor_on_the_seed() -> None:
+    X = load_wine().data
+    chosen = set()
+    for seed in range(4):
+        rows = np.random.default_rng(seed).permutation(len(X))
+        chosen.add(ICVIARTMAP("auto", random_state=seed).fit(X[rows]).n_clusters_)
+    assert len(chosen) == 1
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_search_does_not_stop_where_a_few_more_are_no_better() -> None:
+    """Three spirals: two clusters are better than three to ten, and thirty better still."""
+    turn = np.linspace(1.0, 3.0, 104) * np.pi
+    arms = [turn + 2.0 * np.pi * arm / 3.0 for arm in range(3)]
+    X = np.vstack([np.column_stack([turn * np.cos(a), turn * np.sin(a)]) for a in arms])
+    assert ICVIARTMAP("auto", random_state=0).fit(X).n_clusters_ > 20
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_many_tiny_clusters_are_found() -> None:
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.uniform(-10.0, 10.0, (70, 2)), 12, axis=0)
+    X += 0.01 * rng.normal(size=X.shape)
+    assert ICVIARTMAP("auto", random_state=0).fit(X).n_clusters_ == 70
+
+
+def test_what_is_tried_has_an_end() -> None:
+    assert largest(10**6, 2, 10**6) == 256
+    assert largest(400, 2, 400) == 100
+    assert largest(4000, 8, 256) == 129
+    assert largest(10**6, 1000, 10**6) == 16
+    assert largest(3, 2, 3) == 2

@@ -315,7 +315,7 @@ class ICVIARTMAP(
             survey = self._survey(samples, index, seeds[0], watch)
             k = self._number_of_shapes(survey)
         if given is None and k is None and self._chooses():
-            starts = [self._select(samples, index, seeds[0], watch)]
+            starts = [self._select(samples, index, watch)]
         else:
             # k-means first, all starts of it: it needs memory that the samples would take.
             starts = self._starts(X, given, scaling, seeds, k)
@@ -527,12 +527,12 @@ class ICVIARTMAP(
             for seed in seeds
         ]
 
-    def _select(self, samples: Samples, index: Index, seed: int, watch: Watch) -> Start:
+    def _select(self, samples: Samples, index: Index, watch: Watch) -> Start:
         """Choose the number of clusters; the run begins with the partition found for it."""
         least, most = self._wanted()
-        rng, report = np.random.RandomState(seed), self._reporter(0)
+        report = self._reporter(0)
         watch.begin("choose", most)
-        self.selection_, labels = select(index, samples.data, least, most, rng, report, watch)
+        self.selection_, labels = select(index, samples.data, least, most, report, watch)
         watch.end()
         moments = mom.of_clusters(samples.data, labels, self.selection_.n_clusters, False)
         return start_from(labels, moments.mean, samples.data)

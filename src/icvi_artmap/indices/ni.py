@@ -38,6 +38,7 @@ from icvi_artmap.indices.shared.criterion import Criterion
 from icvi_artmap.indices.shared.ridge import ridge
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.moments import Moments
+from icvi_artmap.samples.scaling import Data
 
 #: Components summed for all clusters at once.
 LANES = cholesky.BLOCK
@@ -58,7 +59,9 @@ LOG_HUGE = 700.0
 #: variance that is added to every cluster. Chosen on generated sets (docs/beyond.md).
 WEIGHT, SEEN = 0.75, 0.1
 #: A choice of k is relied on if the criterion of the runner-up is greater by this.
-CLEAR = 20.0
+CLEAR = 15.0
+#: Share of a determinant that is left without a sample, at least: less is rounding.
+LEAST_SHARE = 1e-9
 #: A part of a sum of squares that its subtractions may have lost.
 ROUNDING = 2e-15
 #: Log-determinant of a factor that has to be renewed.
@@ -502,7 +505,7 @@ class Determinants:
             self._logdet[i] = 2.0 * np.log(np.diag(factor)).sum()
 
 
-def penalised(state: NIState, score: float = 0.0) -> float:
+class Penalised:
     """The criterion for the number of clusters, up to a constant.
 
     NI itself always prefers more clusters. 2N NI is, up to a constant, minus twice the logarithm of
@@ -516,20 +519,75 @@ def penalised(state: NIState, score: float = 0.0) -> float:
     within clusters added, so that a few samples that lie on a line by chance are no discovery; μ
     the same with a whole one. Without a ridge, e_i is the number of parameters of a Gaussian,
     d (d + 1) / 2 + d.
+
+    Eigenvalues are computed anew for clusters that have changed since the last call only.
     """
-    m = state.moments
+
+    def __init__(self) -> None:
+        self._known = [np.empty(0), np.empty(0), np.empty((0, 0))]
+        self._squares = np.empty((0, 0))
+
+    def _renew(self, m: Moments, k: int) -> NDArray[np.float64]:
+        """Eigenvalues of the scatter matrices of all k clusters."""
+        if len(self._known[0]) != len(m.n):
+            self._known = [np.full_like(a, np.nan, float) for a in (m.n, m.compactness, m.mean)]
+            self._squares = np.zeros(m.mean.shape)
+        n, compactness, mean = (known[:k] for known in self._known)
+        differs = (n != m.n[:k]) | (compactness != m.compactness[:k])
+        for i in np.flatnonzero(differs | (mean != m.mean[:k]).any(axis=1)):
+            squares = np.linalg.eigvalsh(mom.symmetric(m.scatter[i]))
+            self._squares[i] = np.maximum(squares, 0.0)
+            n[i], compactness[i], mean[i] = m.n[i], m.compactness[i], m.mean[i]
+        return self._squares[:k]
+
+    def __call__(self, state: NIState, score: float = 0.0) -> float:
+        m = state.moments
+        k, d = int(m.size[0]), m.mean.shape[1]
+        squares, n = self._renew(m, k), m.n[:k].astype(np.float64)
+        within = m.compactness[:k].sum() / (max(state.n - k, 1.0) * d)
+        fitted = (squares + SEEN * within) / (n - 1.0 + SEEN)[:, np.newaxis]
+        value = n @ (np.log(fitted + state.delta).sum(axis=1) - 2.0 * np.log(n / state.n))
+        free = (squares + within) / n[:, np.newaxis]
+        s = free / (free + state.delta)
+        parameters = 0.5 * (s.sum(axis=1) ** 2 + (s * s).sum(axis=1)) + s.sum(axis=1)
+        penalty = WEIGHT * (parameters @ (0.5 * np.log(state.n * n)))
+        return float(value + penalty + (k - 1.0) * math.log(state.n))
+
+
+def left_out(state: NIState, data: Data, labels: NDArray[np.int64]) -> float:
+    """The criterion without a penalty, every sample judged by the others of its cluster.
+
+    A cluster of few samples in many dimensions fits them well wherever they are: parameters that
+    the penalty does not count. So this is a bound below the criterion that no choice of clusters
+    can talk its way past. With the covariance A - c uuᵀ + δI of the others, c = n/((n-1)(n-2)),
+    their mean x - n/(n-1) u, and a sample blurred by δ as NI sees it, a sample costs
+
+        ln|A| + ln(1 - cq) + (n/(n-1))² q/(1 - cq) + δ (tr A⁻¹ + c |A⁻¹u|²/(1 - cq)) - d - 2 ln p,
+
+    A = S/(n-2) + δI, q = uᵀA⁻¹u. No sample costs more than it adds to the criterion as a cluster of
+    its own: that is for samples that the others of their cluster do not expect, or that have none.
+    """
+    m, delta = state.moments, state.delta
     k, d = int(m.size[0]), m.mean.shape[1]
     within = m.compactness[:k].sum() / (max(state.n - k, 1.0) * d)
-    value, penalty = 0.0, (k - 1.0) * math.log(state.n)
+    s = within / (within + delta)
+    parameters = 0.5 * ((d * s) ** 2 + d * s * s) + d * s
+    alone = d * math.log(within + delta) + (3.0 + 0.5 * WEIGHT * parameters) * math.log(state.n)
+    total = 0.0
     for i in range(k):
-        squares = np.maximum(np.linalg.eigvalsh(mom.symmetric(m.scatter[i])), 0.0)
-        fitted = (squares + SEEN * within) / (m.n[i] - 1.0 + SEEN)
-        value += m.n[i] * (np.log(fitted + state.delta).sum() - 2.0 * math.log(m.n[i] / state.n))
-        free = (squares + within) / m.n[i]
-        s = free / (free + state.delta)
-        parameters = 0.5 * (s.sum() ** 2 + (s * s).sum()) + s.sum()
-        penalty += WEIGHT * parameters * 0.5 * math.log(state.n * m.n[i])
-    return float(value + penalty)
+        n = float(m.n[i])
+        if n <= 2.0:
+            total += n * alone
+            continue
+        values, axes = np.linalg.eigh(mom.symmetric(m.scatter[i]))
+        a = np.maximum(values, 0.0) / (n - 2.0) + delta
+        z = np.square((data.standardised(labels == i) - m.mean[i]) @ axes)
+        q, v, c = z @ (1.0 / a), z @ (1.0 / a**2), n / ((n - 1.0) * (n - 2.0))
+        share = np.maximum(1.0 - c * q, LEAST_SHARE)
+        cost = np.log(share) + ((n / (n - 1.0)) ** 2 * q + delta * c * v) / share
+        cost += np.log(a).sum() + delta * (1.0 / a).sum() - d - 2.0 * math.log(n / state.n)
+        total += np.minimum(cost, alone).sum()
+    return float(total)
 
 
 def _clear(least: float) -> float:
@@ -547,5 +605,5 @@ INDEX = Index(
     gaussian=True,
     compared=True,
     cost=Determinants,
-    criterion=Criterion(penalised, "penalised NI", _clear),
+    criterion=Criterion(Penalised, "penalised NI", _clear, left_out),
 )

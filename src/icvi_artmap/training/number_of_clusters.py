@@ -1,7 +1,9 @@
-"""The number of clusters: one path over k, and the rule that chooses on it (beyond the paper).
+"""The number of clusters: partitions into several, and the rule that chooses (beyond the paper).
 
-The path starts with a single cluster. The cluster whose split promises most is split, the partition
-is improved (:mod:`icvi_artmap.training.refinement`), and so on: every k begins where k - 1 ended.
+First all clusters are split at once, again and again, until there are far too many: that tells
+about how many there are. Then, from a partition with too many, the two clusters that lose least are
+merged, the partition is improved (:mod:`icvi_artmap.training.refinement`), and so on: every k
+begins where k + 1 ended. At last clusters of the best partition are split once more.
 
 Which k wins is told by the criterion that the index brings
 (:mod:`icvi_artmap.indices.shared.criterion`): for NI a penalised value, for another index its own.
@@ -9,7 +11,7 @@ Which k wins is told by the criterion that the index brings
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,19 +22,37 @@ from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap._support.threads import one_thread
 from icvi_artmap._support.wording import number
 from icvi_artmap.indices.base import Index
-from icvi_artmap.samples.scaling import Data
+from icvi_artmap.samples.scaling import Data, plain_data
 from icvi_artmap.training import refinement
 from icvi_artmap.training.refinement import Labels, Outlook, Partition
 
-#: The path ends when the criterion has not improved for this many k, or this part of the best k.
-PATIENCE, PATIENCE_PART = 5, 0.3
-#: Without an upper end no more clusters are tried: the work of a path grows with the cube of its
-#: length. A range looks further.
-MOST_CLUSTERS = 100
-#: Room for clusters at first; it doubles.
+#: Numbers this far above and below the best one are tried with care: a part of the best one, and at
+#: least and at most so many.
+PATIENCE, PATIENCE_PART, MOST_PATIENCE = 5, 0.15, 10
+#: Numbers double until they are so many times the best one, and at least so many; or more, if so
+#: many products with N d² are not too much work.
+LOOK_AHEAD, LEAST_LOOK, LOOK_WORK = 2, 32, 1 << 25
+#: Without an upper end no more clusters are tried than this, than there are such parts of the
+#: samples, or than scatter matrices with so many numbers in all. A range looks further.
+MOST_CLUSTERS, FEWEST_SAMPLES, MOST_NUMBERS = 256, 4, 1 << 24
+#: How many clusters are expected where nothing is known.
 ROOM = 16
+#: Sweeps after many clusters have been split at once.
+GROWN_SWEEPS = 5
+#: One of so many clusters is merged with another at once, where there are too many.
+MERGED_PART = 8
+#: How often clusters are merged from far too many, at most, and how often in vain.
+MOST_ROUNDS, IDLE_ROUNDS = 8, 2
 #: Steps of each kind tried for every k.
 TRIES = 4
+#: With more clusters a partition is improved by what is known, and nothing more is found out.
+MANY_CLUSTERS = 64
+#: How many clusters of the best partition are split in the end.
+CLIMB = 3
+#: All draws follow from this: the choice is to depend on the data alone.
+SEED = 0
+#: Digits after the point of what standardises the data.
+DIGITS = 10
 
 
 @dataclass(frozen=True)
@@ -128,55 +148,81 @@ def select(
     data: Data,
     least: int,
     most: int | None,
-    rng: np.random.RandomState,
     report: Callable[[str], None] | None = None,
     watch: Watch = UNWATCHED,
 ) -> tuple[Selection, Labels]:
     """Choose a number of clusters between ``least`` and ``most``.
 
-    ``most`` None: as far as it gets better, and no further than MOST_CLUSTERS.
+    ``most`` None: as far as it gets better, and no further than :func:`largest`.
 
-    Returns also the cluster of every sample for that number. More samples than needed to tell are
-    represented by a part of them. ``watch`` is told of every number tried.
+    Returns also the cluster of every sample for that number. The choice depends on the samples
+    alone, not on their order or on a seed. More samples than needed to tell are represented by a
+    part of them. ``watch`` is told of every number tried.
     """
     with one_thread():
-        seen = data
-        if len(data.table) > (many := refinement.enough(data, most or ROOM)):
-            seen = data.take(np.sort(rng.permutation(len(data.table))[:many]))
-        path = list(_path(index, seen, most, rng, report, watch))
-        rated = [point for point in path if point.k >= least]
+        order = canonical_order(data.table)
+        rows = order[: refinement.enough(data, most or ROOM)]
+        seen = index.view(_without_noise(data, rows))
+        different = len({row.tobytes() for row in seen.table})
+        search = _Search(index, seen, least, most, different, report, watch)
+        points = search.run()
+        rated = [point for point in points if point.k >= least]
         if not rated:
             raise ValueError(
                 f"No partition into {least} clusters was found: the data have only "
-                f"{path[-1].k} distinct groups. Ask for fewer clusters."
+                f"{points[-1].k} distinct groups. Ask for fewer clusters."
             )
         winner = min(rated, key=lambda point: point.criterion)
-        labels, different = winner.labels, len({row.tobytes() for row in seen.table})
-        if seen is not data:
-            part = Partition(index, seen, labels, winner.k, winner.k)
+        labels = np.empty(len(order), np.int64)
+        if len(seen.table) < len(order):
+            part = Partition(index, data.take(rows), winner.labels, winner.k, winner.k)
             labels = refinement.joined(part, data)
-    single = least > 1 and path[0].criterion < winner.criterion
+        else:
+            labels[order] = winner.labels
     found = make_selection(
         index,
         np.array([point.k for point in rated]),
         np.array([point.criterion for point in rated]),
         np.array([index.value(point.score) for point in rated]),
-        single,
-        limited=most is None and _is_cut_off(path),
+        single=least > 1 and points[0].criterion < winner.criterion,
+        limited=most is None and winner.k == search.top < different,
         repeated=2 * winner.k > different,
     )
     return found, labels
 
 
-def _is_cut_off(path: list[_Point]) -> bool:
-    """Whether a path without an upper end was ended by MOST_CLUSTERS."""
-    best = min(path, key=lambda point: point.criterion)
-    return path[-1].k >= MOST_CLUSTERS and not _is_over(path[-1].k, best.k)
+def canonical_order(table: NDArray[np.float64]) -> NDArray[np.int64]:
+    """An order of the rows that does not depend on the order in which they come, as if shuffled.
+
+    Rows are sorted by a weighted sum of their values, with weights of which no small multiples
+    cancel, and dealt out by a fixed shuffle.
+    """
+    rng = np.random.RandomState(SEED)
+    key = np.zeros(len(table))
+    for column in table.T:
+        key += rng.uniform(1.0, 2.0) * column
+    return np.argsort(key, kind="stable")[rng.permutation(len(table))]
 
 
-def _is_over(k: int, best_k: int) -> bool:
-    """Whether the criterion has not improved for so long that it is not going to."""
-    return k - best_k >= max(PATIENCE, PATIENCE_PART * best_k)
+def _without_noise(data: Data, rows: NDArray[np.int64]) -> Data:
+    """These rows, standardised without the last digits: they depend on the order of all rows."""
+    scale, shift = np.round(data.scale, DIGITS), np.round(data.shift, DIGITS)
+    return plain_data(data.table[rows], scale, shift)
+
+
+def largest(n_samples: int, n_features: int, different: int) -> int:
+    """The largest number of clusters that is tried where none is given.
+
+    Of ``different`` rows no more than about every second one gets a cluster, if they are many.
+    """
+    room = max(ROOM, MOST_NUMBERS // n_features**2)
+    distinct = max(ROOM, different // 2 + 1)
+    return max(2, min(MOST_CLUSTERS, n_samples // FEWEST_SAMPLES, room, distinct))
+
+
+def reach(k: int) -> int:
+    """How far above and below the best number every number is tried."""
+    return max(PATIENCE, min(round(PATIENCE_PART * k), MOST_PATIENCE))
 
 
 @dataclass
@@ -189,42 +235,215 @@ class _Point:
     labels: Labels
 
 
-def _path(
-    index: Index,
-    data: Data,
-    most: int | None,
-    rng: np.random.RandomState,
-    report: Callable[[str], None] | None,
-    watch: Watch,
-) -> Iterator[_Point]:
-    """Partitions into 1, 2, ... clusters, each grown from the one before."""
-    labels = np.zeros(len(data.table), np.int64)
-    partition = Partition(index, data, labels, 1, ROOM)
-    outlook = Outlook(partition, rng, TRIES)
-    outlook.renew_stale()
-    limit = min(len(labels) - 1, MOST_CLUSTERS) if most is None else most
-    best, best_k = np.inf, 1
-    while True:
-        k = partition.k
-        watch.begin("partition")
-        if k > 1:
-            refinement.improve(outlook)
+class _Search:
+    """Partitions into different numbers of clusters, and how good they are."""
+
+    def __init__(
+        self,
+        index: Index,
+        data: Data,
+        least: int,
+        most: int | None,
+        different: int,
+        report: Callable[[str], None] | None,
+        watch: Watch,
+    ) -> None:
+        self.index, self.data, self.least, self.most = index, data, least, most
+        self.report, self.watch = report, watch
+        n, d = data.table.shape
+        self.top = largest(n, d, different) if most is None else min(most, n)
+        self.look = max(LEAST_LOOK, LOOK_WORK // (n * d * d))
+        self.rng = np.random.RandomState(SEED)
+        self.rater = index.criterion.rater()
+        self.points: dict[int, _Point] = {}
+
+    def run(self) -> list[_Point]:
+        """Partitions for rising k, a single cluster first."""
+        levels = self._levels()
+        self._keep(levels[0])
+        if len(levels) > 1:
+            self._walk(self._rough(levels))
+            self._climb()
+        return [self.points[k] for k in sorted(self.points)]
+
+    def _levels(self) -> list[_Point]:
+        """One cluster, two, four and so on, until that is no use any more."""
+        n = len(self.data.table)
+        single = Partition(self.index, self.data, np.zeros(n, np.int64), 1, 1)
+        levels = [self._rated(single)]
+        top = self._room()
+        numbers = [1 << i for i in range(1, top.bit_length()) if 1 << i < top]
+        for partition in grown(single, [*numbers, top], self.rng):
+            levels.append(self._rated(partition))
+            best = min(levels, key=lambda point: point.criterion)
+            if self.most is None and partition.k >= max(LOOK_AHEAD * best.k, self.look):
+                break
+        return levels
+
+    def _rough(self, levels: list[_Point]) -> list[_Point]:
+        """Merge down from far too many clusters; split half as many again, and merge once more.
+
+        What was split in a wrong place is merged and split anew. Ends when that has led to nothing
+        better for some rounds.
+        """
+        best = min(levels[1:], key=lambda point: point.criterion)
+        over = next(
+            (point for point in levels if point.k >= max(self.look, 2 * best.k)), levels[-1]
+        )
+        points: list[_Point] = []
+        idle = 0
+        for _ in range(MOST_ROUNDS):
+            merged = self._merged(over)
+            points += merged
+            found = min(merged, key=lambda point: point.criterion)
+            idle = 0 if found.criterion < best.criterion else idle + 1
+            if idle == IDLE_ROUNDS:
+                break
+            best = min(best, found, key=lambda point: point.criterion)
+            half = min(merged, key=lambda point: abs(2 * point.k - over.k))
+            for partition in grown(self._partition(half), [over.k], self.rng):
+                over = self._rated(partition)
+        return points
+
+    def _room(self) -> int:
+        """How many clusters a partition may have on the way."""
+        return self.top if self.most is None else min(2 * self.top, len(self.data.table))
+
+    def _merged(self, start: _Point) -> list[_Point]:
+        """Merge clusters, some at once while they are many, and do no more."""
+        partition = self._partition(start)
+        points = [self._rated(partition)]
+        while partition.k > 2 and merge_pairs(partition, max(1, partition.k // MERGED_PART)):
+            points.append(self._rated(partition))
+        return points
+
+    def _walk(self, points: list[_Point]) -> None:
+        """Try every number in the range, or near the best of ``points``, with care, from above."""
+        best = min(points, key=lambda point: point.criterion)
+        high = self.top
+        if self.most is None:
+            high = min(best.k + reach(best.k), self.top)
+            for point in points:
+                if point.k < high:
+                    self._keep(point)
+        above = [point for point in points if point.k >= high]
+        start = min(above, key=lambda point: (point.k, point.criterion), default=best)
+        outlook = self._outlook(start, high)
+        while outlook.partition.k > high and outlook.shrink():
+            pass
+        while outlook.partition.k < high and outlook.grow():
+            pass
+        while True:
+            self._improve(outlook)
+            self._keep(self._rated(outlook.partition))
+            lowest = self.least if self.most is not None else self._best().k - reach(self._best().k)
+            if outlook.partition.k <= max(2, lowest) or not outlook.shrink():
+                return
+
+    def _outlook(self, point: _Point, room: int) -> Outlook:
+        """What could be done with a partition that may grow to ``room`` clusters."""
+        outlook = Outlook(self._partition(point, room), self.rng, TRIES)
+        outlook.renew(np.ones(point.k, np.bool_))
+        return outlook
+
+    def _climb(self) -> None:
+        """Split clusters of the best partition; again, if that leads to a better one."""
+        best = None
+        while best is not self._best():
+            best = self._best()
+            outlook = self._outlook(best, best.k + CLIMB)
+            while outlook.partition.k < min(best.k + CLIMB, self.top) and outlook.grow():
+                self._improve(outlook)
+                self._keep(self._rated(outlook.partition))
+
+    def _partition(self, point: _Point, room: int = 0) -> Partition:
+        """A partition of one's own to change."""
+        labels = point.labels.copy()
+        return Partition(self.index, self.data, labels, point.k, max(point.k, room))
+
+    def _improve(self, outlook: Outlook) -> None:
+        partition, rater = outlook.partition, self.rater
+        refinement.improve(
+            outlook,
+            rated=lambda: -rater(partition.state, partition.score()),
+            thorough=partition.k <= MANY_CLUSTERS,
+        )
+
+    def _rated(self, partition: Partition) -> _Point:
         score = partition.score()
-        criterion = index.criterion.of(partition.state, score)
-        yield _Point(k, criterion, score, labels.copy())
-        if report is not None:
-            report(f"k = {k}: criterion {number(criterion, 6)}")
-        watch.end()
-        if criterion < best:
-            best, best_k = criterion, k
-        if k >= limit or (most is None and _is_over(k, best_k)):
-            return
-        if k == len(partition.state.moments.n):
-            partition = Partition(index, data, labels, k, 2 * k)
-            outlook = Outlook(partition, rng, TRIES)
-            outlook.renew_stale()
-        if not outlook.grow():
-            return
+        criterion = self.rater(partition.state, score)
+        if (at_least := self.index.criterion.at_least) is not None:
+            bound = at_least(partition.state, self.data, partition.labels)
+            criterion = max(criterion, bound)
+        return _Point(partition.k, criterion, score, partition.labels.copy())
+
+    def _best(self) -> _Point:
+        """The best one into more than a single cluster, if there is any."""
+        several = [point for point in self.points.values() if point.k > 1]
+        return min(several or self.points.values(), key=lambda point: point.criterion)
+
+    def _keep(self, point: _Point) -> None:
+        """Of two partitions into the same number of clusters the better one is kept."""
+        k, known = point.k, self.points.get(point.k)
+        if known is None:
+            self.watch.begin("partition")
+            self.watch.end()
+        if known is None or point.criterion < known.criterion:
+            self.points[k] = point
+            if self.report is not None:
+                self.report(f"k = {k}: criterion {number(point.criterion, 6)}")
+
+
+def grown(
+    partition: Partition, numbers: Iterable[int], rng: np.random.RandomState
+) -> Iterator[Partition]:
+    """Partitions into these rising numbers of clusters, quickly: each splits the one before.
+
+    As many clusters as needed are split at once. Ends early if no cluster can be split any more.
+    """
+    for wanted in numbers:
+        while partition.k < wanted:
+            before = partition.k
+            partition = _split_best(partition, wanted - before, rng)
+            if partition.k <= before:
+                return
+        yield partition
+
+
+def _split_best(partition: Partition, count: int, rng: np.random.RandomState) -> Partition:
+    """With the clusters split whose splits promise most."""
+    k, labels = partition.k, partition.labels.copy()
+    outlook = Outlook(partition, rng)
+    outlook.cost.renew(np.arange(k))
+    for i in range(k):
+        outlook.split(i)
+    gain = outlook.gains()
+    best = [i for i in np.argsort(-gain, kind="stable")[:count] if gain[i] > -np.inf]
+    for new, i in enumerate(best, start=k):
+        labels[(labels == i) & outlook.second] = new
+    split = Partition(partition.index, partition.data, labels, k + len(best), k + len(best))
+    split.sweep(most=GROWN_SWEEPS)
+    return split
+
+
+def merge_pairs(partition: Partition, count: int) -> bool:
+    """Merge up to so many pairs of clusters, those that lose least by it; whether any could be."""
+    k = partition.k
+    merging = partition.index.cost(partition.index, partition.state).of_merging()
+    into, free = np.arange(k), np.ones(k, np.bool_)
+    for pair in np.argsort(merging, axis=None, kind="stable"):
+        i, j = divmod(int(pair), k)
+        if count == 0 or merging[i, j] == np.inf:
+            break
+        if free[i] and free[j]:
+            into[j], free[i], free[j], count = i, False, False, count - 1
+    if (into == np.arange(k)).all():
+        return False
+    changed = np.isin(into, into[into != np.arange(k)])
+    rows = np.flatnonzero(changed[partition.labels])
+    partition.merge(into)
+    partition.sweep(rows, refinement.LOCAL_SWEEPS)
+    return True
 
 
 def make_selection(
@@ -246,7 +465,7 @@ def make_selection(
         criterion=criterion,
         index_values=index_values,
         margin=margin,
-        clear=bool(margin >= index.criterion.clear(least)) and not (limited or repeated),
+        clear=bool(margin >= index.criterion.clear(least)) and not (limited or repeated or single),
         rule=index.rule_for_k(),
         single=bool(single),
         limited=limited,

@@ -26,6 +26,7 @@ from icvi_artmap.indices.shared.additive_cost import AdditiveCost
 from icvi_artmap.network.driver import Pace
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data, blocks
+from icvi_artmap.training.merge_split import drop_empty
 from icvi_artmap.training.presenting import sweep_all
 from icvi_artmap.training.sample_loop import EVERYONE
 
@@ -117,6 +118,13 @@ class Partition:
             else:
                 mom.put(m, int(i), mom.empty_moments(1, *self._shape()), 0)
         self.index.renew(self.state, np.union1d(np.unique(old), came))
+
+    def merge(self, into: NDArray[np.int64]) -> None:
+        """Every cluster i becomes a part of ``into[i]``; numbers close up and keep their order."""
+        gone = np.flatnonzero(into != np.arange(self.k))
+        rows = np.flatnonzero(np.isin(self.labels, gone))
+        self.relabel(rows, into[self.labels[rows]])
+        drop_empty(self.index, self.state, self.labels)
 
     def _shape(self) -> tuple[int, bool]:
         return self.data.table.shape[1], self.index.needs_scatter
@@ -215,11 +223,15 @@ class Outlook:
         clusters = np.flatnonzero(which)
         self.cost.renew(clusters)
         for i in clusters.tolist():
-            rows = self.partition.members(i)
-            self.parts[i], self.second[rows] = self.partition.split(rows, self.rng, self.cost)
+            self.split(i)
             self.changed[i] = 0
             self.version[i] += 1
             self.ask(i)
+
+    def split(self, i: int) -> None:
+        """Find out how cluster i is best split."""
+        rows = self.partition.members(i)
+        self.parts[i], self.second[rows] = self.partition.split(rows, self.rng, self.cost)
 
     def ask(self, i: int) -> None:
         """What dissolving cluster i or a part of it would cost, by the members that are asked."""
@@ -343,20 +355,53 @@ class Outlook:
         self.note(before)
         return True
 
+    def shrink(self) -> bool:
+        """Merge the two clusters that lose least by it; whether any can be merged."""
+        partition, merging = self.partition, self.cost.of_merging()
+        k = partition.k
+        i, j = divmod(int(np.argmin(merging)), k)
+        if merging[i, j] == np.inf:
+            return False
+        into = np.arange(k)
+        into[j] = i
+        partition.merge(into)
+        before = partition.labels.copy()
+        for known in (self.parts, self.dissolving, self.shedding, self.changed, self.version):
+            known[j : k - 1] = known[j + 1 : k]
+        self.cost.renew(np.arange(k - 1))
+        self.changed[i] = len(before)
+        self.settled = False
+        partition.sweep()
+        self.note(before)
+        return True
+
 
 def improve(
-    outlook: Outlook, report: Callable[[str], None] | None = None, most: int = MOST_STEPS
+    outlook: Outlook,
+    report: Callable[[str], None] | None = None,
+    most: int = MOST_STEPS,
+    rated: Callable[[], float] | None = None,
+    thorough: bool = True,
 ) -> list[float]:
-    """Take steps while one is better. Returns the scores, one after every step taken."""
+    """Take steps while one is better. Returns the scores, one after every step taken.
+
+    Better is what has the greater score or, if there is ``rated``, is rated higher when all samples
+    have found their clusters. Without ``thorough`` the end is reached when nothing that is known
+    helps, with it when nothing is unknown.
+    """
     partition = outlook.partition
+    rate = partition.score if rated is None else rated
     scores: list[float] = []
     while len(scores) < most:
-        before = partition.score()
+        before = rate()
         least = before + GAIN * max(1.0, abs(before))
         saved = partition.save()
         for step in outlook.steps():
-            if outlook.take(step) and partition.score() > least:
+            if outlook.take(step) and rate() > least:
                 partition.sweep()
+                if rated is not None and rated() <= least:
+                    partition.restore(saved)
+                    continue
                 outlook.note(saved.labels)
                 scores.append(partition.score())
                 if report is not None:
@@ -366,7 +411,7 @@ def improve(
                 break
             partition.restore(saved)
         else:
-            if not outlook.renew_stale():
+            if not (thorough and outlook.renew_stale()):
                 break
     return scores
 

@@ -120,7 +120,7 @@ class Survey:
         labels = np.unique(plain[self.rows], return_inverse=True)[1].astype(np.int64)
         k = int(labels.max()) + 1
         state = self.index.state(self.seen, labels, k, k)
-        criterion = self.index.criterion.of(state, self.index.score(state))
+        criterion = self.index.criterion.rater()(state, self.index.score(state))
         return any(found.criterion < criterion for found in self.landscapes)
 
     def select(self, least: int, most: int | None) -> Selection | None:
@@ -211,7 +211,7 @@ def _landscape(
     k = int(labels.max()) + 1
     state = index.state(data, labels, k, k)
     found = hills(pairs, *_density(state.moments, x, pairs))
-    criterion = index.criterion.of(state, index.score(state))
+    criterion = index.criterion.rater()(state, index.score(state))
     return Landscape(labels, found, join(found), criterion)
 
 
