@@ -251,3 +251,16 @@ def test_repeated_rows_are_no_clear_choice(index: str) -> None:
     assert not model.selection_.clear
     with pytest.warns(RuntimeWarning, match="the values repeat"):
         model.fit(X)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_path_that_gives_up_too_early_is_not_called_clear(seed: int) -> None:
+    """Two hundred tiny clusters: the criterion rests for a while, and falls far beyond."""
+    rng = np.random.default_rng(seed)
+    X = np.repeat(rng.random((200, 2)), 20, axis=0) + rng.normal(0.0, 0.002, (4000, 2))
+    with pytest.warns(RuntimeWarning, match="there may be more clusters"):
+        model = ICVIARTMAP("auto", random_state=0).fit(X)
+    assert model.n_clusters_ < 200
+    assert model.selection_.limited
+    assert not model.selection_.clear
+    assert not model.converged_

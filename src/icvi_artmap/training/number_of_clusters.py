@@ -23,12 +23,16 @@ from icvi_artmap.indices.base import Index
 from icvi_artmap.samples.scaling import Data
 from icvi_artmap.training import refinement
 from icvi_artmap.training.refinement import Labels, Outlook, Partition
+from icvi_artmap.training.start import kmeans_labels
 
 #: The path ends when the criterion has not improved for this many k, or this part of the best k.
 PATIENCE, PATIENCE_PART = 5, 0.3
 #: Without an upper end no more clusters are tried: the work of a path grows with the cube of its
 #: length. A range looks further.
 MOST_CLUSTERS = 100
+#: Where the path has ended, numbers are doubled up to this one and to so many samples a cluster: if
+#: one of them is better, the path has given up too early. So many sweeps are enough to tell.
+FURTHEST, FEWEST_SAMPLES, FURTHER_SWEEPS = 256, 8, 3
 #: Room for clusters at first; it doubles.
 ROOM = 16
 #: Steps of each kind tried for every k.
@@ -58,7 +62,8 @@ class Selection:
     single : bool
         Whether a single cluster would be better still; told by the rule for NI only.
     limited : bool
-        Whether the path was ended by its limit, and not because the criterion got worse.
+        Whether there may be more clusters: the path was ended by its limit, and not because the
+        criterion got worse, or the criterion is better again for far more clusters.
     repeated : bool
         Whether there is a cluster for at least every second different row: values that repeat look
         like clusters.
@@ -93,7 +98,7 @@ class Selection:
             )
         if self.limited:
             return (
-                f"The search for n_clusters ended at {self.k[-1]}, where the criterion still fell: "
+                f"The search for n_clusters ended at {self.k[-1]}, and the criterion falls beyond: "
                 f"there may be more clusters. Try n_clusters=range({self.k[-1] // 2}, "
                 f"{3 * self.k[-1]}), which takes long, or ask for a number."
             )
@@ -152,6 +157,7 @@ def select(
             )
         winner = min(rated, key=lambda point: point.criterion)
         labels, different = winner.labels, len({row.tobytes() for row in seen.table})
+        limited = most is None and (_is_cut_off(path) or _falls_beyond(index, seen, path, rng))
         if seen is not data:
             part = Partition(index, seen, labels, winner.k, winner.k)
             labels = refinement.joined(part, data)
@@ -162,7 +168,7 @@ def select(
         np.array([point.criterion for point in rated]),
         np.array([index.value(point.score) for point in rated]),
         single,
-        limited=most is None and _is_cut_off(path),
+        limited=limited,
         repeated=2 * winner.k > different,
     )
     return found, labels
@@ -172,6 +178,21 @@ def _is_cut_off(path: list[_Point]) -> bool:
     """Whether a path without an upper end was ended by MOST_CLUSTERS."""
     best = min(path, key=lambda point: point.criterion)
     return path[-1].k >= MOST_CLUSTERS and not _is_over(path[-1].k, best.k)
+
+
+def _falls_beyond(index: Index, data: Data, path: list[_Point], rng: np.random.RandomState) -> bool:
+    """Whether the criterion is better for far more clusters than were tried."""
+    best = min(point.criterion for point in path)
+    x, k = data.standardised(slice(None)), 2 * path[-1].k
+    while k <= min(FURTHEST, len(x) // FEWEST_SAMPLES):
+        labels = kmeans_labels(x, k, int(rng.randint(np.iinfo(np.int32).max)))
+        found = int(labels.max()) + 1
+        partition = Partition(index, data, labels, found, found)
+        partition.sweep(most=FURTHER_SWEEPS)
+        if index.criterion.of(partition.state, partition.score()) < best:
+            return True
+        k *= 2
+    return False
 
 
 def _is_over(k: int, best_k: int) -> bool:
