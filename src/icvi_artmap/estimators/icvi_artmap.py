@@ -378,7 +378,10 @@ class ICVIARTMAP(
             chosen = survey.select(*self._wanted())
             if chosen is None or not chosen.clear or chosen.n_clusters == k:
                 return None
-            self.selection_, k = chosen, chosen.n_clusters
+            shapes = survey.best(run.labels, chosen.n_clusters)
+            if shapes is not None:  # else the clusters, and how many they are, stay as they were
+                self.selection_ = chosen
+            return shapes
         elif self._chooses() and self.selection_.joins:
             k = self.selection_.n_clusters
         return survey.best(run.labels, k)
