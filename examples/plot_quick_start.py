@@ -38,7 +38,8 @@ PartitionDisplay.from_estimator(model, X, boxes=True).plot()
 plt.show()
 
 # %%
-# The runner-up of the choice is worse by this margin, and 20 or more counts as clear.
+# The runner-up of the choice is worse by this margin; a clear choice has 10 or more, and halves of
+# the samples agree with it.
 # The example "How many clusters?" has data where it is not.
 
 print(f"margin {model.selection_.margin:.1f}, clear: {model.selection_.clear}")

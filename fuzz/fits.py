@@ -237,7 +237,7 @@ def checked_partition(model: Any, X: Any) -> None:
     demand(np.array_equal(np.unique(own), np.arange(k)), "labels have gaps")
     if isinstance(model, ICVIARTMAP):
         checked_noise(model, X)
-        value = index_value(X, model.sample_clusters_, model.index)
+        value = index_value(X, model.sample_clusters_, model.index, resolution=model.resolution_)
         close = np.isclose(model.index_value_, value, rtol=CLOSE, atol=CLOSE)
         demand(bool(close), f"index_value_ is {model.index_value_!r}, of the labels {value!r}")
     for rows in (X, *new_rows(X)):

@@ -382,7 +382,7 @@ def test_constant_columns_make_no_difference(data: Path, parsed: Any) -> None:
     X, _ = blobs()
     constant = np.column_stack([X, np.full(len(X), 7.0)])
     facts = parsed("fit", data, "-k", "3")
-    assert facts["index_value"] == index_value(X, facts["labels"], "NI")
+    assert facts["index_value"] == index_value(X, facts["labels"], "NI", resolution="learn")
     assert facts["index_value"] != index_value(constant, facts["labels"], "NI")
     assert facts["notes"][-1] == "Constant, left out: column 'year'."
 
@@ -588,7 +588,9 @@ def test_names_do_not_command_the_terminal(
 def test_score_gives_all_indices(data: Path, parsed: Any, printed: Printed) -> None:
     X, truth = blobs()
     facts = parsed("score", data, "kind")
-    assert facts["values"] == {name: index_value(X, truth, name) for name in INDICES}
+    assert facts["values"] == {
+        name: index_value(X, truth, name, resolution="learn") for name in INDICES
+    }
     assert {way for way in facts["better"].values()} == {"greater", "smaller"}
     assert facts["better"]["CH"] == "greater"
     out, err = printed("score", data, "kind")
@@ -602,7 +604,7 @@ def test_score_of_a_file(data: Path, parsed: Any, tmp_path: Path) -> None:
     """By position, by row numbers, or by names, in any order."""
     X, truth = blobs()
     other = np.roll(truth, 5)
-    expected = index_value(X, other, "NI")
+    expected = index_value(X, other, "NI", resolution="learn")
     turned = np.random.default_rng(0).permutation(75)
     names = np.array([f"s{i:02d}" for i in range(75)])
     np.save(tmp_path / "labels.npy", other)
@@ -657,7 +659,7 @@ def test_compare_on_clusters_that_all_find(data: Path, parsed: Any, printed: Pri
     assert [row["method"] for row in facts["methods"]] == ["NI", "k-means", "gmm", "ward"]
     for row in facts["methods"]:
         assert row["ari"] == 1.0
-        assert row["NI"] == pytest.approx(index_value(X, truth, "NI"))
+        assert row["NI"] == pytest.approx(index_value(X, truth, "NI", resolution="learn"))
         assert row["stability"] == (None if row["method"] == "ward" else 1.0)
     assert np.array(facts["agreement"]["ari"]).tolist() == np.ones((4, 4)).tolist()
     out, _ = printed(*arguments)

@@ -255,7 +255,7 @@ def test_a_path_that_gets_better_to_its_limit_is_not_clear(monkeypatch: pytest.M
 @pytest.mark.parametrize("index", ["NI", "CH"])
 def test_repeated_rows_are_no_clear_choice(index: str) -> None:
     X = np.random.default_rng(0).integers(0, 2, size=(400, 3)).astype(float)
-    model = ICVIARTMAP("auto", index=index, random_state=0).fit(X)
+    model = ICVIARTMAP("auto", index=index, resolution="none", random_state=0).fit(X)
     assert model.n_clusters_ > 4
     assert model.selection_.repeated
     assert not model.selection_.clear

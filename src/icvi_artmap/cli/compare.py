@@ -259,7 +259,7 @@ def _summary(
     row["k"] = len(np.unique(first.labels[placed]))
     row["noise"] = 1.0 - float(placed.mean())
     for index in indices:
-        row[index.name] = index_value(X[placed], first.labels[placed], index)
+        row[index.name] = index_value(X[placed], first.labels[placed], index, resolution="learn")
     if groups is not None:
         row["ari"] = agreement(groups[placed], first.labels[placed])
     labels = [run.labels for run in runs if run.labels is not None]

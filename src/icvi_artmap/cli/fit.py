@@ -278,6 +278,8 @@ def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, An
             "single_cluster_better": chosen.single,
             "ended_by_limit": chosen.limited,
             "rows_repeat": chosen.repeated,
+            "copies_left_out": chosen.copies,
+            "chosen_on_halves": list(chosen.halves),
         }
     return facts
 

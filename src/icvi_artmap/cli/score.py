@@ -109,7 +109,9 @@ def _scores(given: Input, labels: str, in_file: bool, bar: Bar) -> Scores:
             f"All rows have the label {str(present[0])!r}. An index compares at least two clusters."
         )
     indices = list(INDICES.values())
-    values = {index.name: index_value(table.X, codes, index) for index in indices}
+    values = {
+        index.name: index_value(table.X, codes, index, resolution="learn") for index in indices
+    }
     return Scores(table, cluster_sizes(clusters), indices, values, agreement(groups, codes))
 
 

@@ -66,6 +66,14 @@ class FittedModel:
         """Rows in the units of the data, as the index sees them."""
         return standardised_table(X, self.scaling)
 
+    def in_deviations(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Rows in the units of the data, as deviations from the mean."""
+        return standardised_table(X, self.scaling.in_deviations())
+
+    def means_in_deviations(self) -> NDArray[np.float64]:
+        """Means of the clusters, as deviations from the mean of all samples."""
+        return self.moments.mean * (self.scaling.unit / self.scaling.deviation)
+
     def best_clusters(self, X: NDArray[np.floating]) -> NDArray[np.int64]:
         """The cluster with which every row makes the best partition: the rule "index"."""
         best = by_index.best_clusters(X, self.scaling, self.index, self.groups)

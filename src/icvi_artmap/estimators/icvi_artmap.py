@@ -36,6 +36,7 @@ from icvi_artmap.network.driver import Parameters
 from icvi_artmap.prediction.index_value import score
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.mixture import make_mixture
+from icvi_artmap.samples.resolution import steps
 from icvi_artmap.samples.scaling import Scaling, learn_scaling
 from icvi_artmap.training.number_of_clusters import Selection, select
 from icvi_artmap.training.run import Epoch, FitResult, Run, Settings
@@ -76,7 +77,7 @@ class ICVIARTMAP(
     ----------
     n_clusters : int, range or "auto", default=8
         Number of clusters to find, at least 2; or a range of numbers to choose from, as
-        ``range(2, 21)``; or "auto" to choose from 2 on, as far as it gets better and to 100 at
+        ``range(2, 21)``; or "auto" to choose from 2 on, as far as it gets better and to 256 at
         the most. The choice is meant for NI (see ``selection_``); with another index its own value
         chooses.
     index : str or Index, default="NI"
@@ -122,6 +123,11 @@ class ICVIARTMAP(
         Whether to go on after the last epoch, with steps that split one cluster and merge or
         dissolve others while that makes the index better; the network is then taught the partition
         found. "auto": yes for the indices it was measured to help. False: the paper's algorithm.
+    resolution : {"auto", "learn", "none"}, default="auto"
+        "learn": in what steps the values of a column were recorded is learned from them, and no
+        cluster counts as flatter than rounding alone makes it. "auto": where clusters are refined;
+        the paper's algorithm knows no steps. It makes no difference to columns without a grid, or
+        to an index that does not describe clusters as Gaussians.
     evaluation : {"incremental", "batch"}, default="incremental"
         "batch" computes every trial anew from the data (the paper's bCVI-ARTMAP): the same labels,
         much slower.
@@ -152,7 +158,9 @@ class ICVIARTMAP(
     cluster_centers_ : ndarray of shape (n_clusters_, n_features)
         Cluster means, in the units of the data.
     index_value_ : float
-        The index of the partition, in its own sign.
+        The index of the partition, in its own sign. It compares partitions into the same number of
+        clusters, and does not choose that number: NI is better the more clusters there are. What
+        chooses it is ``n_clusters="auto"``.
     index_history_ : ndarray of shape (n_iter_ + 1,), longer if refined
         Its value at the start and at the end of every epoch; then, if the partition is refined,
         before the first step of that and after every step.
@@ -177,6 +185,8 @@ class ICVIARTMAP(
     vigilances_ : Vigilances
         Intervals of ``rho_a`` and ``rho_ab`` within which the fit is the same; a search over
         vigilances need not make it again.
+    resolution_ : ndarray of shape (n_features,)
+        The steps in which the values of the features were recorded, in their units; 0: none.
     selection_ : Selection
         How the number of clusters was chosen; only if there was a choice.
     components_ : Components
@@ -226,6 +236,7 @@ class ICVIARTMAP(
         shuffle: bool = True,
         order: Literal["vat"] | None = None,
         refine: Literal["auto"] | bool = "auto",
+        resolution: Literal["auto", "learn", "none"] = "auto",
         evaluation: Literal["incremental", "batch"] = "incremental",
         prediction: Literal["auto", "index", "category"] = "auto",
         noise: bool = False,
@@ -250,6 +261,7 @@ class ICVIARTMAP(
         self.shuffle = shuffle
         self.order = order
         self.refine = refine
+        self.resolution = resolution
         self.evaluation = evaluation
         self.prediction = prediction
         self.noise = noise
@@ -303,7 +315,8 @@ class ICVIARTMAP(
         watch = watched(self, X, y, self._attributes_of)
         watch.begin("fit", self._n_tasks(given))
         random_state = checked_generator(self.random_state)
-        scaling = learn_scaling(X)
+        self.resolution_ = self._steps(X, index)
+        scaling = index.resolved(learn_scaling(X), self.resolution_)
         order = presentation_order(X, scaling, self.shuffle, self.order, random_state)
         seeds = [int(random_state.randint(_SEEDS)) for _ in range(self.n_init)]
         if hasattr(self, "selection_"):
@@ -341,6 +354,11 @@ class ICVIARTMAP(
         if hasattr(self, "selection_") and self.selection_.limited:
             self.converged_ = False
         watch.end(self)
+
+    def _steps(self, X: NDArray[np.floating], index: Index) -> NDArray[np.float64]:
+        """The steps in which columns were recorded, if they are to be learned; else 0."""
+        learns = self.resolution == "learn" or (self.resolution == "auto" and self._refines(index))
+        return steps(X) if learns and index.gaussian else np.zeros(X.shape[1])
 
     def _surveys(self) -> bool:
         """Whether clusters may be joined of components."""
@@ -631,7 +649,7 @@ class ICVIARTMAP(
             labels=joined.labels,
             clusters=joined.clusters,
             means=scaling.standardise_inverse(mixture.mean),
-            covariances=mixture.covariance * np.outer(scaling.deviation, scaling.deviation),
+            covariances=mixture.covariance * np.outer(scaling.unit, scaling.unit),
             weights=joined.moments.n / joined.moments.n.sum(),
         )
         made = np.arange(len(joined.clusters) - 1) < len(joined.clusters) - self.n_clusters_
@@ -733,6 +751,7 @@ class ICVIARTMAP(
         check_choice("shape", self.shape, SHAPES)
         if not isinstance(self.refine, (bool, np.bool_)) and str(self.refine) != "auto":
             raise ValueError(f'refine must be "auto", True or False, got {shown(self.refine)}.')
+        check_choice("resolution", self.resolution, ("auto", "learn", "none"))
         check_choice("evaluation", self.evaluation, ("incremental", "batch"))
         self._check_prediction()
         index = get_index(self.index)

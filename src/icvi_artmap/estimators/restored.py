@@ -27,6 +27,7 @@ def restore_icvi_artmap(
     result: FitResult,
     centres: NDArray[np.float64],
     scaling: Scaling,
+    resolution: NDArray[np.float64],
     index: Index,
     selection: Selection | None,
     gaussians: Moments | None,
@@ -35,6 +36,7 @@ def restore_icvi_artmap(
 ) -> None:
     """Give the model what its fit has found. ``centres``: in the units of the data."""
     model._set_result(result, scaling, index)
+    model.resolution_ = resolution
     model.fitted_ = replace(model.fitted_, gaussians=gaussians, levels=levels)
     model.labels_ = labels
     model.cluster_centers_ = centres  # scaling there and back changes the last bits

@@ -21,8 +21,9 @@ from icvi_artmap._compile.jit import PART, inline, jit, nothing_kept
 from icvi_artmap._support.wording import better as better_values
 from icvi_artmap.indices.shared.additive_cost import AdditiveCost, SumOfSquares
 from icvi_artmap.indices.shared.criterion import OWN_VALUE, Criterion
+from icvi_artmap.indices.shared.ridge import ridge
 from icvi_artmap.samples import moments as mom
-from icvi_artmap.samples.scaling import Data, turn
+from icvi_artmap.samples.scaling import Data, Scaling, turn
 
 #: Two scores are equal if they differ by no more than this, relative to the larger or to 1.
 RESOLUTION = 1e-12
@@ -251,6 +252,20 @@ class Index:
         n_features = data.table.shape[1]
         wanted = self.turns_above is not None and n_features > self.turns_above
         return turn(data) if wanted else data
+
+    def resolved(self, scaling: Scaling, steps: NDArray[np.float64]) -> Scaling:
+        """A scaling in which no cluster is flatter than values recorded in these steps can tell.
+
+        A step h leaves a variance of h²/12 open. The index adds δ to every variance; in units that
+        are greater by sqrt(1 + h²/12/δ), with h in deviations, δ stands for δ + h²/12. An index
+        that does not describe clusters as Gaussians has no use for it.
+        """
+        if not self.gaussian:
+            return scaling
+        open_part = np.square(steps / scaling.deviation) / 12.0
+        return scaling._replace(
+            unit=scaling.deviation * np.sqrt(1.0 + open_part / ridge(len(steps)))
+        )
 
     def update_all(self, state: Any) -> None:
         """Renew everything the state caches."""

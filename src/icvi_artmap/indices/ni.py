@@ -59,7 +59,7 @@ LOG_HUGE = 700.0
 #: variance that is added to every cluster. Chosen on generated sets (docs/beyond.md).
 WEIGHT, SEEN = 0.75, 0.1
 #: A choice of k is relied on if the criterion of the runner-up is greater by this.
-CLEAR = 15.0
+CLEAR = 10.0
 #: Share of a determinant that is left without a sample, at least: less is rounding.
 LEAST_SHARE = 1e-9
 #: A part of a sum of squares that its subtractions may have lost.

@@ -52,7 +52,8 @@ def profiles(model: ICVIARTMAP) -> Profiles:
     mu_rest = -n / (N - n) mu_i; the squares about the two means are what n (N - n) / N
     (mu_i - mu_rest)² leaves of N. A constant feature is 0 throughout.
     """
-    n, mean, scaling = model.fitted_.moments.n, model.fitted_.moments.mean, model.fitted_.scaling
+    n, mean = model.fitted_.moments.n, model.fitted_.means_in_deviations()
+    scaling = model.fitted_.scaling.in_deviations()
     total = float(n.sum())
     inside = n[:, None].astype(float)
     outside = total - inside

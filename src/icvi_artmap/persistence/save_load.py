@@ -554,6 +554,7 @@ def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
         "index_history": model.index_history_,
         "epochs": np.column_stack([model.history_[name] for name in Epoch._fields]),
         "vigilances": np.array(model.vigilances_),
+        "resolution": model.resolution_,
     }
     for group, values in (("scaling", model.fitted_.scaling), ("moments", model.fitted_.moments)):
         for name, array in values._asdict().items():
@@ -569,8 +570,9 @@ def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
     fitted: Header = {"n_iter": int(model.n_iter_), "converged": bool(model.converged_)}
     if hasattr(model, "selection_"):
         chosen = model.selection_
-        for name in ("single", "limited", "repeated", "clear", "joins"):
+        for name in ("single", "limited", "repeated", "clear", "joins", "copies"):
             fitted[f"selection_{name}"] = getattr(chosen, name)
+        fitted["selection_halves"] = list(chosen.halves)
         for name in ("k", "criterion", "index_values"):
             arrays[f"selection.{name}"] = getattr(chosen, name)
     return fitted, arrays
@@ -636,19 +638,35 @@ def _restore_icviartmap(
             f"selection_{name}" in fitted and _truth(fitted, f"selection_{name}")
             for name in ("limited", "repeated", "joins")
         )
-        selection = make_selection(index, *_take_path(contents), single, limited, repeated)
+        copies = _number(fitted, "selection_copies", 0) if "selection_copies" in fitted else 0
+        selection = make_selection(index, *_take_path(contents), single, limited, repeated, copies)
+        if "selection_halves" in fitted:
+            halves, clear = _take_halves(fitted), _truth(fitted, "selection_clear")
+            selection = replace(selection, clear=clear, halves=halves)
         if joins:
-            clear = _truth(fitted, "selection_clear")
-            selection = replace(selection, clear=clear, joins=True, rule=RULE)
+            selection = replace(selection, joins=True, rule=RULE)
     groups = (result.moments, np.arange(k))
     if joined is not None:
         groups = (joined.moments, joined.clusters)
     gaussians, levels = _take_density(contents, *groups)
     if model.noise is True and levels is None:
         raise ContentError("its noise is True, but nothing tells where noise begins")
+    resolution = np.zeros(d)  # files of version 0.1.0 have none
+    if "resolution" in contents:
+        resolution = contents.take("resolution", np.float64, d)
+        check_between("resolution", resolution, 0.0, np.inf)
     restore_icvi_artmap(
-        model, result, centres, scaling, index, selection, gaussians, levels, labels
+        model, result, centres, scaling, resolution, index, selection, gaussians, levels, labels
     )
+
+
+def _take_halves(fitted: Header) -> tuple[int, ...]:
+    """The numbers of clusters that were chosen on halves of the rows."""
+    halves = fitted["selection_halves"]
+    numbers = isinstance(halves, list) and len(halves) <= 2
+    if not numbers or any(type(k) is not int or k < 0 for k in halves):
+        raise ContentError(f"its selection_halves are {shortened(halves)}, expected numbers from 0")
+    return tuple(halves)
 
 
 def _take_labels(contents: Contents, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -664,10 +682,13 @@ def _take_labels(contents: Contents, k: int) -> tuple[NDArray[np.int64], NDArray
 
 
 def _take_scaling(contents: Contents, d: int) -> Scaling:
-    scaling = Scaling._make(
-        contents.take(f"scaling.{name}", np.float64, d) for name in Scaling._fields
-    )
-    for name in ("span", "deviation"):
+    names = [name for name in Scaling._fields if name != "unit"]
+    known = {name: contents.take(f"scaling.{name}", np.float64, d) for name in names}
+    unit = known["deviation"]  # files of version 0.1.0 have no other
+    if "scaling.unit" in contents:
+        unit = contents.take("scaling.unit", np.float64, d)
+    scaling = Scaling(**known, unit=unit)
+    for name in ("span", "deviation", "unit"):
         if not (getattr(scaling, name) > 0.0).all():
             raise ContentError(f"'scaling.{name}' has values that are not above 0")
     return scaling

@@ -241,4 +241,5 @@ def _reference_value(model: Any, X: ArrayLike | None, reference: Any) -> float |
             f"X has shape {table.shape}, but the model was fitted to data of shape {(n, d)}. Pass "
             "the training data."
         )
-    return index_value(table, samples.checked_labels(reference, n), model.fitted_.index)
+    labels = samples.checked_labels(reference, n)
+    return index_value(table, labels, model.fitted_.index, resolution=model.resolution_)

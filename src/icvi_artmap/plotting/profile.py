@@ -101,15 +101,15 @@ class ProfileDisplay:
         ProfileDisplay
         """
         model = samples.fitted(estimator)
-        moments = getattr(getattr(model, "fitted_", None), "moments", None)
-        if moments is None:
+        fitted: Any = getattr(model, "fitted_", None)
+        if getattr(fitted, "moments", None) is None:
             raise TypeError(
                 f"{type(model).__name__} keeps no means of its clusters. Use "
                 "ProfileDisplay.from_labels(X, model.predict(X))."
             )
         return cls(
-            moments.mean.copy(),
-            moments.n.astype(np.int64),
+            fitted.means_in_deviations(),
+            fitted.moments.n.astype(np.int64),
             clusters=samples.clusters_of(model),
             feature_names=samples.feature_names(None, model.n_features_in_, model),
         )

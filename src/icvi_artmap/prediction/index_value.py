@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
+from icvi_artmap._support.wording import shortened
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
+from icvi_artmap.samples.resolution import steps
 from icvi_artmap.samples.scaling import Scaling, learn_scaling, standardised_data
 
 
@@ -21,7 +25,13 @@ def score(
     return index.score(state)
 
 
-def index_value(X: ArrayLike, labels: ArrayLike, index: str | Index = "NI") -> float:
+def index_value(
+    X: ArrayLike,
+    labels: ArrayLike,
+    index: str | Index = "NI",
+    *,
+    resolution: ArrayLike | Literal["learn"] | None = None,
+) -> float:
     """Value of a cluster validity index for any partition of the standardised data.
 
     Parameters
@@ -31,6 +41,9 @@ def index_value(X: ArrayLike, labels: ArrayLike, index: str | Index = "NI") -> f
         Cluster of every sample: integers or strings.
     index : str or Index, default="NI"
         As in :class:`ICVIARTMAP`.
+    resolution : array-like of shape (n_features,), "learn" or None, default=None
+        The steps in which the columns were recorded, as ``resolution_`` of a model has them: no
+        cluster counts as flatter than that. "learn": as they are in ``X``. None: none.
 
     Returns
     -------
@@ -53,4 +66,22 @@ def index_value(X: ArrayLike, labels: ArrayLike, index: str | Index = "NI") -> f
     check_consistent_length(table, clusters)
     if clusters.dtype.kind == "f" and not np.isfinite(clusters).all():
         raise ValueError("labels contain NaN or infinity; give every sample a cluster.")
-    return found.value(score(table, clusters, learn_scaling(table), found))
+    scaling = learn_scaling(table)
+    if resolution is not None:
+        scaling = found.resolved(scaling, _steps(resolution, table))
+    return found.value(score(table, clusters, scaling, found))
+
+
+def _steps(
+    resolution: ArrayLike | Literal["learn"], table: NDArray[np.floating]
+) -> NDArray[np.float64]:
+    """A step for every feature, or a clear error."""
+    if isinstance(resolution, str) and resolution == "learn":
+        return steps(table)
+    n_features, found = table.shape[1], np.asarray(resolution, np.float64)
+    if found.shape != (n_features,) or not ((found >= 0.0) & np.isfinite(found)).all():
+        raise ValueError(
+            f"resolution must have a number from 0 on for each of the {n_features} features, got "
+            f"{shortened(resolution)}."
+        )
+    return found

@@ -87,7 +87,7 @@ def map_points(
     features = most_telling(model)[:MOST_AXES]
     features = np.sort(features)
     place = {int(f): i for i, f in enumerate(features)}
-    table = model.fitted_.standardised(X[rows])
+    table = model.fitted_.in_deviations(X[rows])
     directions, variance = _principal(table)
     columns = ((table - table.mean(axis=0)) @ directions).T
     axes = [
@@ -133,7 +133,7 @@ def _pieces(
     if not hasattr(model, "components_"):
         return None
     found, scaling = model.components_, model.fitted_.scaling
-    principal = (model.fitted_.standardised(found.means) - middle) @ directions
+    principal = (model.fitted_.in_deviations(found.means) - middle) @ directions
     centres = np.hstack([principal, found.means[:, features]])
     every = np.vstack([directions.T / scaling.deviation, np.eye(found.means.shape[1])[features]])
     spreads = every @ found.covariances @ every.T
@@ -147,8 +147,8 @@ def _pieces(
 
 def most_telling(model: ICVIARTMAP) -> NDArray[np.int64]:
     """Features by the part of their variance that lies between clusters, the largest first."""
-    moments = model.fitted_.moments
-    between = (moments.n[:, None] * moments.mean**2).sum(axis=0)
+    n, mean = model.fitted_.moments.n, model.fitted_.means_in_deviations()
+    between = (n[:, None] * mean**2).sum(axis=0)
     return np.argsort(-between, kind="stable")
 
 

@@ -119,14 +119,22 @@ def compare(
     part, labels, k = X[rows], model.sample_clusters_[rows], model.n_clusters_
     others, remarks = _others(standardised_table(part, learn_scaling(part)), k, rng)
     partitions = {OURS: labels, **others}
-    values = np.array([[index_value(part, y, i) for y in partitions.values()] for i in indices])
+    steps = model.resolution_
+    values = np.array(
+        [[index_value(part, y, i, resolution=steps) for y in partitions.values()] for i in indices]
+    )
     scores = np.array([[index.direction] for index in indices]) * values
     top = scores.max(axis=1, keepdims=True)
     placed = model.labels_ >= 0
     whole = (
         values[:, 0]
         if len(rows) == np.count_nonzero(placed)
-        else np.array([index_value(X[placed], model.labels_[placed], index) for index in indices])
+        else np.array(
+            [
+                index_value(X[placed], model.labels_[placed], index, resolution=steps)
+                for index in indices
+            ]
+        )
     )
     return Comparison(
         indices=indices,

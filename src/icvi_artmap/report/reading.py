@@ -90,6 +90,14 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
             f"{_clusters(few, MOST_CLUSTERS)} {'has' if len(few) == 1 else 'have'} fewer than "
             f"{FEW_ROWS} rows: perhaps outliers rather than a group.",
         )
+    d = model.fitted_.moments.mean.shape[1]
+    starved = np.flatnonzero((n <= d) & ~((n < FEW_ROWS) & (n < FEW_PART * total)))
+    if len(starved) and model.fitted_.index.gaussian:
+        yield Sentence(
+            "beware",
+            f"{_clusters(starved, MOST_CLUSTERS)} {'has' if len(starved) == 1 else 'have'} no more "
+            f"rows than the {d} columns: too few to tell a shape, which is guessed.",
+        )
 
 
 def _choice(model: ICVIARTMAP) -> Iterator[Sentence]:
@@ -120,6 +128,19 @@ def _choice(model: ICVIARTMAP) -> Iterator[Sentence]:
             f"The search for the number of clusters ended at {high}, where it still got better: "
             "there may be more clusters.",
         )
+    elif selection.copies:
+        yield Sentence(
+            "beware",
+            f"{chosen} is the best number of clusters from {low} to {high}. "
+            f"{counted(selection.copies, 'row')} were left out of that choice: exact copies of "
+            "others, more than rounding explains.",
+        )
+    elif any(k != chosen for k in selection.halves):
+        yield Sentence(
+            "beware",
+            f"{chosen} is the best number of clusters from {low} to {high}, but not a sure one: on "
+            f"halves of the rows the best numbers are {listed(selection.halves)}.",
+        )
     elif not selection.clear:
         rest = selection.k != chosen
         other = int(selection.k[rest][selection.criterion[rest].argmin()])
@@ -129,8 +150,9 @@ def _choice(model: ICVIARTMAP) -> Iterator[Sentence]:
             "as good.",
         )
     else:
+        again = ", also on both halves of the rows" if selection.halves else ""
         yield Sentence(
-            "good", f"{chosen} is clearly the best number of clusters from {low} to {high}."
+            "good", f"{chosen} is clearly the best number of clusters from {low} to {high}{again}."
         )
 
 

@@ -387,7 +387,7 @@ def _profile(given: Inputs, profiles: Any) -> dict[str, Any]:
     features = np.arange(d) if d <= PROFILED else points.most_telling(given.model)[:PROFILED]
     return {
         "names": [given.names[f] for f in features],
-        "standardised": given.model.fitted_.moments.mean[:, features],
+        "standardised": given.model.fitted_.means_in_deviations()[:, features],
         "mean": profiles.mean[:, features],
     }
 

@@ -32,6 +32,8 @@ class Scaling(NamedTuple):
     span: NDArray[np.float64]
     mean: NDArray[np.float64]
     deviation: NDArray[np.float64]
+    #: What the index's features are divided by: the deviation, or more where values are coarse.
+    unit: NDArray[np.float64]
 
     def min_max(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Data units to [0, 1]; values outside the training range leave the interval."""
@@ -41,10 +43,15 @@ class Scaling(NamedTuple):
         return scaled * self.span + self.minimum
 
     def standardise(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        return (X - self.mean) / self.deviation
+        """Data units to features as the index sees them."""
+        return (X - self.mean) / self.unit
 
     def standardise_inverse(self, standard: NDArray[np.float64]) -> NDArray[np.float64]:
-        return standard * self.deviation + self.mean
+        return standard * self.unit + self.mean
+
+    def in_deviations(self) -> Scaling:
+        """The same with features that are divided by their deviations, and by no more."""
+        return self._replace(unit=self.deviation)
 
 
 class Data(NamedTuple):
@@ -67,6 +74,12 @@ class Data(NamedTuple):
     def not_turned(self) -> Data:
         """The same samples, seen in standardised features."""
         return plain_data(self.table, self.scale, self.shift)
+
+    def scaled(self, scaling: Scaling) -> Data:
+        """The same table, not turned, for an index that sees its features in these units."""
+        scale = scaling.span / scaling.unit
+        shift = (scaling.minimum - scaling.mean) / scaling.unit
+        return plain_data(self.table, scale, shift)
 
     def take(self, rows: NDArray[np.int64]) -> Data:
         """Only these samples."""
@@ -112,7 +125,7 @@ def _span(minimum: NDArray[np.float64], maximum: NDArray[np.float64]) -> NDArray
 def range_scaling(minimum: NDArray[np.float64], maximum: NDArray[np.float64]) -> Scaling:
     """Min-max scaling from given ranges; standardised is the same, as nobody asks for it."""
     span = _span(minimum, maximum)
-    return Scaling(minimum, span, minimum, span)
+    return Scaling(minimum, span, minimum, span, span)
 
 
 def learn_scaling(X: NDArray[np.floating]) -> Scaling:
@@ -139,7 +152,7 @@ def learn_scaling(X: NDArray[np.floating]) -> Scaling:
         np.square(part, out=part)
         squares += part.sum(axis=0)
     deviation = np.where(constant, 1.0, np.sqrt(squares / n_samples) * span)
-    return Scaling(minimum, span, mean, deviation)
+    return Scaling(minimum, span, mean, deviation, deviation)
 
 
 def standardised_table(X: NDArray[np.floating], scaling: Scaling) -> NDArray[np.float64]:
@@ -148,7 +161,7 @@ def standardised_table(X: NDArray[np.floating], scaling: Scaling) -> NDArray[np.
     for rows in blocks(len(X)):
         part = table[rows]
         np.subtract(X[rows], scaling.mean, out=part)
-        part /= scaling.deviation
+        part /= scaling.unit
     return table
 
 
@@ -159,11 +172,8 @@ def coded_data(X: NDArray[np.floating], scaling: Scaling, order: NDArray[np.int6
         part = table[rows]
         np.subtract(X[order[rows]], scaling.minimum, out=part)
         part /= scaling.span
-    return plain_data(
-        table,
-        scale=scaling.span / scaling.deviation,
-        shift=(scaling.minimum - scaling.mean) / scaling.deviation,
-    )
+    nothing = np.empty(X.shape[1])
+    return plain_data(table, nothing, nothing).scaled(scaling)
 
 
 def turn(data: Data) -> Data:

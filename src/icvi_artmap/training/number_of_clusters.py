@@ -12,7 +12,7 @@ Which k wins is told by the criterion that the index brings
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap._support.threads import one_thread
-from icvi_artmap._support.wording import number
+from icvi_artmap._support.wording import counted, listed, number
 from icvi_artmap.indices.base import Index
+from icvi_artmap.samples.resolution import row_keys, steps, thinned
 from icvi_artmap.samples.scaling import Data, plain_data
 from icvi_artmap.training import refinement
 from icvi_artmap.training.refinement import Labels, Outlook, Partition
@@ -84,6 +85,12 @@ class Selection:
         like clusters.
     joins : bool
         Whether the numbers are of clusters that were joined of components.
+    copies : int
+        How many rows were left out of the choice because they are exact copies of others, more
+        than rounding explains: they are no evidence of their own.
+    halves : tuple of int
+        The numbers chosen on halves of the rows, which a clear choice agrees with; empty if they
+        were not asked, because the choice is not clear anyway.
     """
 
     n_clusters: int
@@ -97,6 +104,8 @@ class Selection:
     limited: bool = False
     repeated: bool = False
     joins: bool = False
+    copies: int = 0
+    halves: tuple[int, ...] = ()
 
     def doubt(self) -> str | None:
         """What speaks against relying on the choice, if anything does."""
@@ -116,6 +125,17 @@ class Selection:
                 f"The search for n_clusters ended at {self.k[-1]}, where the criterion still fell: "
                 f"there may be more clusters. Try n_clusters=range({self.k[-1] // 2}, "
                 f"{3 * self.k[-1]}), which takes long, or ask for a number."
+            )
+        if self.copies:
+            return (
+                f"n_clusters={self.n_clusters} was chosen without {counted(self.copies, 'row')}: "
+                "exact copies of others, more than rounding explains, are no evidence of clusters. "
+                "If all rows were measured independently, ask for a number of clusters."
+            )
+        if any(k != self.n_clusters for k in self.halves):
+            return (
+                f"n_clusters={self.n_clusters} is not a clear choice: on halves of the rows "
+                f"{listed(self.halves)} are chosen. Look at selection_.plot()."
             )
         if not self.clear:
             rest = self.k[self.k != self.n_clusters]
@@ -162,9 +182,9 @@ def select(
     with one_thread():
         order = canonical_order(data.table)
         rows = order[: refinement.enough(data, most or ROOM)]
-        seen = index.view(_without_noise(data, rows))
-        different = len({row.tobytes() for row in seen.table})
-        search = _Search(index, seen, least, most, different, report, watch)
+        kept = rows[_without_copies(data.table[rows])]
+        seen = index.view(_without_noise(data, kept))
+        search = _Search(index, seen, least, most, report, watch)
         points = search.run()
         rated = [point for point in points if point.k >= least]
         if not rated:
@@ -175,7 +195,7 @@ def select(
         winner = min(rated, key=lambda point: point.criterion)
         labels = np.empty(len(order), np.int64)
         if len(seen.table) < len(order):
-            part = Partition(index, data.take(rows), winner.labels, winner.k, winner.k)
+            part = Partition(index, data.take(kept), winner.labels, winner.k, winner.k)
             labels = refinement.joined(part, data)
         else:
             labels[order] = winner.labels
@@ -185,10 +205,33 @@ def select(
         np.array([point.criterion for point in rated]),
         np.array([index.value(point.score) for point in rated]),
         single=least > 1 and points[0].criterion < winner.criterion,
-        limited=most is None and winner.k == search.top < different,
-        repeated=2 * winner.k > different,
+        limited=most is None and winner.k == search.top < search.different,
+        repeated=2 * winner.k > search.different,
+        copies=len(rows) - len(kept),
     )
+    if found.clear:
+        with one_thread():
+            halves = tuple(
+                _chosen_on(index, data, half, least, most) for half in (kept[::2], kept[1::2])
+            )
+        found = replace(found, halves=halves, clear=set(halves) == {found.n_clusters})
     return found, labels
+
+
+def _chosen_on(
+    index: Index, data: Data, rows: NDArray[np.int64], least: int, most: int | None
+) -> int:
+    """The number that is chosen on these rows; 0 if there is none."""
+    if len(rows) < least:
+        return 0
+    points = _Search(index, index.view(_without_noise(data, rows)), least, most).run()
+    rated = [point for point in points if point.k >= least]
+    return min(rated, key=lambda point: point.criterion).k if rated else 0
+
+
+def _without_copies(table: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The rows that are evidence: of copies that rounding does not explain there are fewer."""
+    return thinned(table, steps(table), np.random.RandomState(SEED))
 
 
 def canonical_order(table: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -198,10 +241,8 @@ def canonical_order(table: NDArray[np.float64]) -> NDArray[np.int64]:
     cancel, and dealt out by a fixed shuffle.
     """
     rng = np.random.RandomState(SEED)
-    key = np.zeros(len(table))
-    for column in table.T:
-        key += rng.uniform(1.0, 2.0) * column
-    return np.argsort(key, kind="stable")[rng.permutation(len(table))]
+    keys = row_keys(table, rng)
+    return np.argsort(keys, kind="stable")[rng.permutation(len(table))]
 
 
 def _without_noise(data: Data, rows: NDArray[np.int64]) -> Data:
@@ -244,14 +285,14 @@ class _Search:
         data: Data,
         least: int,
         most: int | None,
-        different: int,
-        report: Callable[[str], None] | None,
-        watch: Watch,
+        report: Callable[[str], None] | None = None,
+        watch: Watch = UNWATCHED,
     ) -> None:
         self.index, self.data, self.least, self.most = index, data, least, most
         self.report, self.watch = report, watch
         n, d = data.table.shape
-        self.top = largest(n, d, different) if most is None else min(most, n)
+        self.different = len({row.tobytes() for row in data.table})
+        self.top = largest(n, d, self.different) if most is None else min(most, n)
         self.look = max(LEAST_LOOK, LOOK_WORK // (n * d * d))
         self.rng = np.random.RandomState(SEED)
         self.rater = index.criterion.rater()
@@ -454,6 +495,7 @@ def make_selection(
     single: bool,
     limited: bool = False,
     repeated: bool = False,
+    copies: int = 0,
 ) -> Selection:
     """The choice that follows from the criterion; the first of equals."""
     winner = int(criterion.argmin())
@@ -465,9 +507,11 @@ def make_selection(
         criterion=criterion,
         index_values=index_values,
         margin=margin,
-        clear=bool(margin >= index.criterion.clear(least)) and not (limited or repeated or single),
+        clear=bool(margin >= index.criterion.clear(least))
+        and not (limited or repeated or single or copies),
         rule=index.rule_for_k(),
         single=bool(single),
         limited=limited,
         repeated=repeated,
+        copies=copies,
     )

@@ -62,6 +62,7 @@ def kmeans_centres(
     X: NDArray[np.floating], scaling: Scaling, n_clusters: int, trials: int, seed: int
 ) -> NDArray[np.float64]:
     """Centres of the best of several k-means runs on the standardised data, in data units."""
+    scaling = scaling.in_deviations()
     table = standardised_table(X, scaling)
     return scaling.standardise_inverse(_kmeans(table, n_clusters, trials, seed).cluster_centers_)
 

@@ -404,8 +404,12 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
         for run in runs:
             if run in memory.outcomes:
                 progress.see(run, memory.outcomes[run].index_value)
+        scalings = {
+            name: index.resolved(scaling, template._steps(table, index))
+            for name, index in indices.items()
+        }
         coded = coded_data(table, scaling, order)
-        data = {name: index.view(coded) for name, index in indices.items()}
+        data = {name: index.view(coded.scaled(scalings[name])) for name, index in indices.items()}
         shipped = {name: _Shipment.of(index) for name, index in indices.items()}
         bare = clone(template).set_params(init="k-means++", index="NI", verbose=0)
         # Arrays go as arguments of their own: joblib and Dask share large ones among workers.
@@ -417,7 +421,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
                 run,
                 shipped[run.index],
                 memory.starts[_start(run)],
-                scaling,
+                scalings[run.index],
                 order,
                 seed,
                 *data[run.index],
