@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
-from icvi_artmap import ICVIARTMAP, load, save
+from icvi_artmap import ICVIARTMAP, index_value, load, save
 from icvi_artmap.datasets import make_gaussian_clusters
 from icvi_artmap.inspection.profiles import profiles
 from icvi_artmap.samples import resolution
@@ -219,3 +219,19 @@ def test_a_choice_is_clear_only_if_halves_agree() -> None:
     doubted = replace(clear, halves=(3, 4), clear=False).doubt()
     assert doubted is not None
     assert "on halves of the rows 3 and 4 are chosen" in doubted
+
+
+@pytest.mark.parametrize("given", [[1.0], [1.0, 1.0, -1.0], [1.0, np.nan, 1.0], "fine"])
+def test_steps_that_cannot_be_are_refused(given: object) -> None:
+    X, group = answers()
+    with pytest.raises(ValueError, match="resolution must have a number"):
+        index_value(X, group, resolution=given)  # type: ignore[arg-type]
+
+
+def test_the_value_of_any_partition_with_steps() -> None:
+    X, group = answers()
+    model = silently(ICVIARTMAP(3, random_state=0), X)
+    for given in (model.resolution_, "learn"):
+        value = index_value(X, model.labels_, resolution=given)  # type: ignore[arg-type]
+        assert value == pytest.approx(model.index_value_, rel=1e-9)
+    assert index_value(X, group, "CH") == index_value(X, group, "CH", resolution="learn")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
-from icvi_artmap._support.wording import shortened
+from icvi_artmap._support.wording import shown
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.samples.resolution import steps
@@ -78,10 +78,14 @@ def _steps(
     """A step for every feature, or a clear error."""
     if isinstance(resolution, str) and resolution == "learn":
         return steps(table)
-    n_features, found = table.shape[1], np.asarray(resolution, np.float64)
+    n_features = table.shape[1]
+    try:
+        found = np.asarray(resolution, np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
     if found.shape != (n_features,) or not ((found >= 0.0) & np.isfinite(found)).all():
         raise ValueError(
             f"resolution must have a number from 0 on for each of the {n_features} features, got "
-            f"{shortened(resolution)}."
+            f"{shown(resolution)}."
         )
     return found
