@@ -218,7 +218,7 @@ def test_a_choice_is_clear_only_if_halves_agree() -> None:
     assert clear.halves == (3, 3)
     doubted = replace(clear, halves=(3, 4), clear=False).doubt()
     assert doubted is not None
-    assert "on halves of the rows 3 and 4 are chosen" in doubted
+    assert "on a half of the rows 4 is chosen" in doubted
 
 
 @pytest.mark.parametrize("given", [[1.0], [1.0, 1.0, -1.0], [1.0, np.nan, 1.0], "fine"])

@@ -135,11 +135,11 @@ def _choice(model: ICVIARTMAP) -> Iterator[Sentence]:
             f"{counted(selection.copies, 'row')} were left out of that choice: exact copies of "
             "others, more than rounding explains.",
         )
-    elif any(k != chosen for k in selection.halves):
+    elif selection.halves and selection.halves[-1] != chosen:
         yield Sentence(
             "beware",
             f"{chosen} is the best number of clusters from {low} to {high}, but not a sure one: on "
-            f"halves of the rows the best numbers are {listed(selection.halves)}.",
+            f"a half of the rows {selection.halves[-1]} is better.",
         )
     elif not selection.clear:
         rest = selection.k != chosen

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap._support.threads import one_thread
-from icvi_artmap._support.wording import counted, listed, number
+from icvi_artmap._support.wording import counted, number
 from icvi_artmap.indices.base import Index
 from icvi_artmap.samples.resolution import row_keys, steps, thinned
 from icvi_artmap.samples.scaling import Data, plain_data
@@ -89,8 +89,8 @@ class Selection:
         How many rows were left out of the choice because they are exact copies of others, more
         than rounding explains: they are no evidence of their own.
     halves : tuple of int
-        The numbers chosen on halves of the rows, which a clear choice agrees with; empty if they
-        were not asked, because the choice is not clear anyway.
+        The numbers chosen on halves of the rows, which a clear choice agrees with: both, or those
+        up to the first that is another. Empty if the choice is not clear anyway.
     """
 
     n_clusters: int
@@ -132,10 +132,10 @@ class Selection:
                 "exact copies of others, more than rounding explains, are no evidence of clusters. "
                 "If all rows were measured independently, ask for a number of clusters."
             )
-        if any(k != self.n_clusters for k in self.halves):
+        if self.halves and self.halves[-1] != self.n_clusters:
             return (
-                f"n_clusters={self.n_clusters} is not a clear choice: on halves of the rows "
-                f"{listed(self.halves)} are chosen. Look at selection_.plot()."
+                f"n_clusters={self.n_clusters} is not a clear choice: on a half of the rows "
+                f"{self.halves[-1]} is chosen. Look at selection_.plot()."
             )
         if not self.clear:
             rest = self.k[self.k != self.n_clusters]
@@ -210,23 +210,26 @@ def select(
         copies=len(rows) - len(kept),
     )
     if found.clear:
-        with one_thread():
-            halves = tuple(
-                _chosen_on(index, data, half, least, most) for half in (kept[::2], kept[1::2])
-            )
-        found = replace(found, halves=halves, clear=set(halves) == {found.n_clusters})
+        halves = _chosen_on_halves(index, data, kept, found.n_clusters, least, most)
+        found = replace(found, halves=halves, clear=halves[-1] == found.n_clusters)
     return found, labels
 
 
-def _chosen_on(
-    index: Index, data: Data, rows: NDArray[np.int64], least: int, most: int | None
-) -> int:
-    """The number that is chosen on these rows; 0 if there is none."""
-    if len(rows) < least:
-        return 0
-    points = _Search(index, index.view(_without_noise(data, rows)), least, most).run()
-    rated = [point for point in points if point.k >= least]
-    return min(rated, key=lambda point: point.criterion).k if rated else 0
+def _chosen_on_halves(
+    index: Index, data: Data, rows: NDArray[np.int64], chosen: int, least: int, most: int | None
+) -> tuple[int, ...]:
+    """The numbers chosen on halves of the rows, up to one that is another; 0 if there is none."""
+    numbers: list[int] = []
+    for half in (rows[::2], rows[1::2]):
+        rated: list[_Point] = []
+        if len(half) >= least:
+            with one_thread():
+                search = _Search(index, index.view(_without_noise(data, half)), least, most)
+                rated = [point for point in search.run() if point.k >= least]
+        numbers.append(min(rated, key=lambda point: point.criterion).k if rated else 0)
+        if numbers[-1] != chosen:
+            break
+    return tuple(numbers)
 
 
 def _without_copies(table: NDArray[np.float64]) -> NDArray[np.int64]:
