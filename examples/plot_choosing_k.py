@@ -57,7 +57,7 @@ plt.show()
 # Against the cultivars
 # ---------------------
 # Rows are cultivars, columns are clusters. Every cultivar has most of its wines in a cluster of its
-# own. The other three clusters are small, and take a few from each.
+# own, two of them all. Some wines of the third are a small cluster, and a few have gone to another.
 
 
 def show_table(labels: np.ndarray) -> None:
@@ -91,20 +91,20 @@ for part in range(4):
     )
 
 # %%
-# What are the small ones?
-# ------------------------
-# They may be worth a look rather than an error. Means of the clusters, in deviations from the mean
+# What is the small one?
+# ----------------------
+# It may be worth a look rather than an error. Means of the clusters, in deviations from the mean
 # of all wines, say by what they differ.
 
 ProfileDisplay.from_estimator(model).plot()
 plt.show()
 
 # %%
-# Over the two measurements that tell them apart best they lie at the edges of the data rather than
-# in groups of their own.
+# Over the two measurements in which it is farthest from the mean it lies at the edge of the data
+# rather than in a group of its own.
 
-small = np.bincount(model.labels_).argsort()[:3]
-apart = np.abs(model.fitted_.means_in_deviations()[small]).mean(axis=0).argsort()[::-1]
+small = np.bincount(model.labels_).argmin()
+apart = np.abs(model.fitted_.means_in_deviations()[small]).argsort()[::-1]
 PartitionDisplay.from_estimator(model, X, projection=tuple(apart[:2].tolist())).plot()
 plt.show()
 
@@ -115,7 +115,7 @@ plt.show()
 # another. ``index_value`` tells which: here the index prefers what was found, if only just for
 # three clusters.
 
-print(f"NI of the cultivars:       {index_value(X, cultivar, 'NI'):.4f}")
+print(f"NI of the cultivars:       {index_value(X, cultivar, resolution='learn'):.4f}")
 print(f"NI of three clusters:      {three.index_value_:.4f}")
 print(f"NI of the clusters chosen: {model.index_value_:.4f}")
 
