@@ -472,6 +472,10 @@ CORNER_NI = (
         ("DB", 0.005),
         ("PBM", 40000.0),
         ("NI", 0.5 * math.log(2 / 101) + math.log(2) - 0.5 * math.log(4 / 3)),
+        ("SIL", 400 / 401),  # 1/4 to the own centre, 1/4 + 100 to the other
+        ("PS", 2 - 2 * math.exp(-4)),  # both centres are 5 from their mean
+        ("GD43", 200.0),
+        ("GD53", 200.5),
     ],
 )
 def test_two_pairs_by_hand(name: str, value: float) -> None:
@@ -491,6 +495,10 @@ def test_two_pairs_by_hand(name: str, value: float) -> None:
         ("DB", 11 / 31),
         ("PBM", (31 / 6) ** 2),
         ("NI", CORNER_NI),
+        ("SIL", (12 / 13 + 13 / 17) / 2),
+        ("PS", 5 / 3 - 2 * math.exp(-4)),
+        ("GD43", 31 / 16),
+        ("GD53", 37 / 16),
     ],
 )
 def test_five_points_by_hand(name: str, value: float) -> None:
@@ -506,13 +514,17 @@ def test_five_points_by_hand(name: str, value: float) -> None:
         ("XB", 0.0, INF, INF, INF),
         ("DB", 0.0, INF, INF, INF),
         ("PBM", INF, 0.0, -INF, -INF),
+        ("SIL", 1.0, 0.0, -INF, 0.0),
+        ("PS", 2 - 2 * math.exp(-4), 0.0, -INF, 0.0),
+        ("GD43", INF, 0.0, -INF, -INF),
+        ("GD53", INF, 0.5, -INF, -INF),  # samples are as far from the one centre as the other
     ],
 )
 def test_where_the_formulas_break(
     name: str, perfect: float, coincident: float, single: float, nothing: float
 ) -> None:
     """SSW = 0; all centres equal; k = 1; all samples equal."""
-    assert index_value([[1.0], [1.0], [2.0], [2.0]], [0, 0, 1, 1], name) == perfect
+    assert index_value([[1.0], [1.0], [2.0], [2.0]], [0, 0, 1, 1], name) == pytest.approx(perfect)
     assert index_value([[1.0], [2.0], [1.0], [2.0]], [0, 0, 1, 1], name) == coincident
     assert index_value(PAIRS, [0, 0, 0, 0], name) == single
     assert index_value([[3.0]] * 4, [0, 0, 1, 1], name) == nothing

@@ -58,6 +58,10 @@ def line_ni() -> float:
         ("db", 11 / 87),  # both clusters: (2/2 + 8/3) / 29
         ("pbm", 64.96**2),  # (44.8 / 10 * 29 / 2)^2
         ("ni", plane_ni()),
+        ("sil", (92 / 95 + 41 / 45) / 2),  # a = 1, 8/3; b = 8/3 + 29, 1 + 29
+        ("ps", 5 / 3 - 2 * np.exp(-4)),  # beta = 29/4
+        ("gd43", 87 / 16),  # 29 / (2 * 8/3)
+        ("gd53", 93 / 16),  # (10/5 + 29) / (2 * 8/3)
     ],
 )
 def test_index_of_two_clusters_on_a_plane(name: str, expected: float) -> None:
@@ -74,6 +78,11 @@ def test_index_of_two_clusters_on_a_plane(name: str, expected: float) -> None:
         ("db", 11 / 486),
         ("pbm", (45.28 * 147) ** 2),  # (452.8 / 10 * 441 / 3)^2
         ("ni", line_ni()),
+        ("sil", (80 / 81 + 1 + 35 / 36) / 3),  # b = 0 + 81, 1 + 81, 0 + 144
+        # beta = (81 + 441 + 144) / 9 = 74; nearest 81, 81, 144
+        ("ps", 2.5 - 2 * np.exp(-81 / 74) - np.exp(-144 / 74)),
+        ("gd43", 81 / 8),
+        ("gd53", 245 / 24),  # AB: (2/3 + 81) / 8
     ],
 )
 def test_index_of_three_clusters_on_a_line(name: str, expected: float) -> None:
@@ -111,16 +120,20 @@ PAIRS = np.array([0, 0, 1, 1])
         ("xb", 0.0, np.inf, np.inf, 0.0),
         ("db", 0.0, np.inf, np.inf, 0.0),
         ("pbm", np.inf, 0.0, -np.inf, np.inf),
+        ("sil", 1.0, 0.0, 0.0, 1.0),
+        ("ps", 2 - 2 * np.exp(-4), 0.0, 0.0, 4 - 4 * np.exp(-1 / 1.25)),
+        ("gd43", np.inf, 0.0, -np.inf, np.inf),
+        ("gd53", np.inf, 0.5, -np.inf, np.inf),
     ],
 )
 def test_where_the_formulas_break(
     name: str, perfect: float, concentric: float, all_equal: float, all_single: float
 ) -> None:
     index = oracle.INDICES[name]
-    assert index(PERFECT, PAIRS) == perfect
+    assert index(PERFECT, PAIRS) == pytest.approx(perfect)
     assert index(CONCENTRIC, PAIRS) == concentric
     assert index(np.full((4, 1), 0.1), PAIRS) == all_equal
-    assert index(np.arange(4.0)[:, None], np.arange(4)) == all_single
+    assert index(np.arange(4.0)[:, None], np.arange(4)) == pytest.approx(all_single)
 
 
 def test_ni_of_equal_samples_is_the_entropy() -> None:

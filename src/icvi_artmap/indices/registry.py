@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from icvi_artmap.indices.base import Index
 
 #: Index X is the constant INDEX of the module ``x`` beside this one.
-NAMES = ("NI", "CH", "WB", "XB", "DB", "PBM")
+NAMES = ("NI", "CH", "WB", "XB", "DB", "PBM", "SIL", "PS", "GD43", "GD53")
+#: Names are found whether they are written in capitals or not.
+_IN_CAPITALS = {name.upper(): name for name in NAMES}
 
 
 class _ByName(Mapping[str, "Index"]):
@@ -49,7 +51,7 @@ def get_index(index: str | Index) -> Index:
             f"index must be a name or an index object, got {type(index).__name__}. "
             f"Known names: {', '.join(NAMES)}."
         )
-    found = INDICES.get(index.upper())
+    found = INDICES.get(_IN_CAPITALS.get(index.upper(), ""))
     if found is None:
         raise ValueError(
             f"Unknown index {shown(index)}. Known names: {', '.join(NAMES)}; for an index of your "
