@@ -49,6 +49,18 @@ def line_ni() -> float:
     return 0.5 * inside + entropy - 0.5 * np.log(113.2 + delta)
 
 
+def plane_rh() -> float:
+    # Sigma_A + Sigma_B + 2 delta I = diag(2, 4) + 2 delta I; centres (5, 2) apart.
+    x, y = 2 + 2e-6, 4 + 2e-6
+    return 0.5 * (25 / x + 4 / y + np.log(x * y) + 2 * np.log(2 * np.pi))
+
+
+def line_cross_entropies() -> list[float]:
+    # Variances 2, 0 and 8, with delta each; squared distances AB 81, AC 441, BC 144.
+    pairs = [(2 + 2e-12, 81), (10 + 2e-12, 441), (8 + 2e-12, 144)]
+    return [0.5 * (m / v + np.log(2 * np.pi * v)) for v, m in pairs]
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -62,6 +74,8 @@ def line_ni() -> float:
         ("ps", 5 / 3 - 2 * np.exp(-4)),  # beta = 29/4
         ("gd43", 87 / 16),  # 29 / (2 * 8/3)
         ("gd53", 93 / 16),  # (10/5 + 29) / (2 * 8/3)
+        ("rh", plane_rh()),
+        ("rcip", -plane_rh()),
     ],
 )
 def test_index_of_two_clusters_on_a_plane(name: str, expected: float) -> None:
@@ -83,6 +97,8 @@ def test_index_of_two_clusters_on_a_plane(name: str, expected: float) -> None:
         ("ps", 2.5 - 2 * np.exp(-81 / 74) - np.exp(-144 / 74)),
         ("gd43", 81 / 8),
         ("gd53", 245 / 24),  # AB: (2/3 + 81) / 8
+        ("rh", sum(line_cross_entropies())),
+        ("rcip", np.log(np.exp(-np.array(line_cross_entropies())).sum())),
     ],
 )
 def test_index_of_three_clusters_on_a_line(name: str, expected: float) -> None:

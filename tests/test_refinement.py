@@ -202,7 +202,7 @@ def test_does_not_grow_where_nothing_can_be_split() -> None:
 
 
 #: By these another partition of the groups of a trap is better.
-PREFER_OTHERS = ("PS", "GD43", "GD53")
+PREFER_OTHERS = ("PS", "GD43", "GD53", "rH")
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in PREFER_OTHERS])

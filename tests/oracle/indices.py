@@ -223,6 +223,36 @@ def log_determinants(groups: list[Array]) -> Array:
     return np.linalg.slogdet(sigma + delta * np.eye(d))[1]
 
 
+def cross_entropies(X: Array, labels: Labels) -> Array:
+    """-ln of the integral of p_i p_j, p Gaussians with the means and covariances of the clusters.
+
+    1/2 (m^T M^-1 m + ln|M| + d ln 2 pi), m = mu_i - mu_j, M = Sigma_i + Sigma_j + 2 delta I.
+    """
+    labels, d = compress(labels), X.shape[1]
+    mu = centres(X, labels)
+    sigma = [eq_sigma(X[labels == i]) + 10.0 ** (-12.0 / d) * np.eye(d) for i in range(len(mu))]
+    found = []
+    for i, j in zip(*np.triu_indices(len(mu), 1), strict=True):
+        m, M = mu[i] - mu[j], sigma[i] + sigma[j]
+        quadratic = m @ np.linalg.solve(M, m)
+        found.append(0.5 * (quadratic + np.linalg.slogdet(M)[1] + d * np.log(2 * np.pi)))
+    return np.array(found)
+
+
+def rcip(X: Array, labels: Labels) -> float:
+    """rCIP = ln sum_{i < j} exp(-h_ij), h the cross-entropies, min-optimal."""
+    h = cross_entropies(X, labels)
+    if len(h) == 0:
+        return WORST_MIN
+    return float(np.log(np.exp(h.min() - h).sum()) - h.min())
+
+
+def rh(X: Array, labels: Labels) -> float:
+    """rH = sum_{i < j} h_ij, max-optimal."""
+    h = cross_entropies(X, labels)
+    return float(h.sum()) if len(h) > 0 else WORST_MAX
+
+
 INDICES: dict[str, Callable[[Array, Labels], float]] = {
     "ch": ch,
     "wb": wb,
@@ -234,9 +264,11 @@ INDICES: dict[str, Callable[[Array, Labels], float]] = {
     "ps": ps,
     "gd43": gd43,
     "gd53": gd53,
+    "rcip": rcip,
+    "rh": rh,
 }
 
-MIN_OPTIMAL = {"wb", "xb", "db", "ni"}
+MIN_OPTIMAL = {"wb", "xb", "db", "ni", "rcip"}
 DIRECTION: dict[str, int] = {name: -1 if name in MIN_OPTIMAL else +1 for name in INDICES}
 
 

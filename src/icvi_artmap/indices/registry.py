@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from icvi_artmap.indices.base import Index
 
 #: Index X is the constant INDEX of the module ``x`` beside this one.
-NAMES = ("NI", "CH", "WB", "XB", "DB", "PBM", "SIL", "PS", "GD43", "GD53")
+NAMES = ("NI", "CH", "WB", "XB", "DB", "PBM", "SIL", "PS", "GD43", "GD53", "rCIP", "rH")
 #: Names are found whether they are written in capitals or not.
 _IN_CAPITALS = {name.upper(): name for name in NAMES}
 
