@@ -289,3 +289,55 @@ def same(a: float, b: float) -> bool:
 def strictly_better(a: float, b: float) -> bool:
     """a > b, and by more than rounding."""
     return a > b and not same(a, b)
+
+
+# --- indices that are no functions of the moments: they drive no fit -----------------------------
+
+
+def pcaes(X: Array, U: Array) -> float:
+    """PCAES = sum_i sum u_i^2 / max_j sum u_j^2 - exp(-min_{j != i} ||a_i - a_j||^2 / beta).
+
+    a_i = sum u_i^2 x / sum u_i^2; beta = (1/k) sum_i ||a_i - mean of the data||^2. U: (N, k).
+    """
+    k = U.shape[1]
+    if k < 2:
+        return WORST_MAX
+    weight = (U**2).sum(axis=0)
+    a = np.array([(U[:, [i]] ** 2 * X).sum(axis=0) / weight[i] for i in range(k)])
+    beta = ((a - X.mean(axis=0)) ** 2).sum() / k
+    scale = NEGLIGIBLE * ((X - X.mean(axis=0)) ** 2).sum() / len(X)
+    total = 0.0
+    for i in range(k):
+        least = min(((a[i] - a[j]) ** 2).sum() for j in range(k) if j != i)
+        nearness = 1.0 if beta <= scale else np.exp(-zero_if_below(least, scale) / beta)
+        total += weight[i] / weight.max() - nearness
+    return float(total)
+
+
+def conn_index(samples: list[tuple[object, object]], cluster: dict[object, object]) -> float:
+    """conn_index = mean Intra (1 - mean max Inter) of samples (best, second best category)."""
+
+    def cadj(p: object, q: object) -> int:
+        return sum(sample == (p, q) for sample in samples)
+
+    def conn(p: object, q: object) -> int:
+        return cadj(p, q) + cadj(q, p)
+
+    best = {p for p, _ in samples}
+    groups = {c: [p for p in best if cluster[p] == c] for c in {cluster[p] for p in best}}
+    if len(groups) < 2:
+        return WORST_MAX
+    intra, inter = [], []
+    for own in groups.values():
+        held = sum(p in own for p, _ in samples)
+        intra.append(sum(p in own and q in own for p, q in samples) / held)
+        ratios = []
+        for other in groups.values():
+            if other is not own:
+                border = [p for p in own if any(conn(p, q) for q in other)]
+                between = sum(conn(p, q) for p in border for q in other)
+                inside = {frozenset((p, q)) for p in border for q in own if p != q}
+                total = between + sum(conn(*pair) for pair in inside)
+                ratios.append(between / total if border else 0.0)
+        inter.append(max(ratios))
+    return float(np.mean(intra) * (1 - np.mean(inter)))

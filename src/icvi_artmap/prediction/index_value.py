@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
-from icvi_artmap.samples.scaling import Scaling, learn_scaling, standardised_data
+from icvi_artmap.samples.scaling import Data, Scaling, learn_scaling, standardised_data
 
 
 def score(
     X: NDArray[np.floating], labels: NDArray[np.int64], scaling: Scaling, index: Index
 ) -> float:
     """Score of a partition of ``X``, scaled as given."""
+    return partition_score(standardised_data(X, scaling), labels, index)
+
+
+def partition_score(data: Data, labels: NDArray[Any], index: Index) -> float:
+    """Score of a partition of the samples, as the index sees them."""
     present, labels = np.unique(labels, return_inverse=True)
-    data = standardised_data(X, scaling)
     state = index.state(data, labels.astype(np.int64), len(present), len(present))
     return index.score(state)
 
@@ -35,8 +41,8 @@ def index_value(X: ArrayLike, labels: ArrayLike, index: str | Index = "NI") -> f
     Returns
     -------
     float
-        In the index's own sign (for NI, WB, XB and DB smaller is better). A single cluster has the
-        worst value, an infinity.
+        In the index's own sign (for NI, WB, XB, DB and rCIP smaller is better). A single cluster
+        has the worst value, an infinity.
 
     Examples
     --------
@@ -46,6 +52,12 @@ def index_value(X: ArrayLike, labels: ArrayLike, index: str | Index = "NI") -> f
     200.0
     """
     found = get_index(index)
+    table, clusters = checked_partition(X, labels)
+    return found.value(score(table, clusters, learn_scaling(table), found))
+
+
+def checked_partition(X: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.floating], NDArray[Any]]:
+    """Samples and the cluster of each, as arrays; refused if they cannot be a partition."""
     table: NDArray[np.floating] = check_array(X, dtype=[np.float64, np.float32])
     clusters = np.asarray(labels)
     if clusters.ndim != 1:
@@ -53,4 +65,4 @@ def index_value(X: ArrayLike, labels: ArrayLike, index: str | Index = "NI") -> f
     check_consistent_length(table, clusters)
     if clusters.dtype.kind == "f" and not np.isfinite(clusters).all():
         raise ValueError("labels contain NaN or infinity; give every sample a cluster.")
-    return found.value(score(table, clusters, learn_scaling(table), found))
+    return table, clusters
