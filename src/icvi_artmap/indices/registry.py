@@ -15,8 +15,10 @@ from icvi_artmap._support.wording import shown
 if TYPE_CHECKING:
     from icvi_artmap.indices.base import Index
 
+#: Those of the paper's Table CVI_summary.
+PAPER = ("NI", "CH", "WB", "XB", "DB", "PBM")
 #: Index X is the constant INDEX of the module ``x`` beside this one.
-NAMES = ("NI", "CH", "WB", "XB", "DB", "PBM", "SIL", "PS", "GD43", "GD53", "rCIP", "rH")
+NAMES = (*PAPER, "SIL", "PS", "GD43", "GD53", "rCIP", "rH")
 #: Names are found whether they are written in capitals or not.
 _IN_CAPITALS = {name.upper(): name for name in NAMES}
 
