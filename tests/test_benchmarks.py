@@ -38,3 +38,19 @@ def test_quality_writes_its_page(tmp_path: Path) -> None:
     ):
         assert f"## {heading}\n" in page
     assert sorted(path.name for path in tmp_path.iterdir()) == ["quality.md"]
+
+
+def test_the_table_of_indices_is_put_into_its_page(tmp_path: Path) -> None:
+    checkout, page = Path(__file__).resolve().parents[1], tmp_path / "indices.md"
+    begin, end = "<!-- made by benchmarks.quality.indices -->", "<!-- end of what is made -->"
+    assert {begin, end} <= set((checkout / "docs" / "indices.md").read_text("utf-8").splitlines())
+    page.write_text(f"before\n{begin}\nold\n{end}\nafter\n", encoding="utf-8")
+    command = [sys.executable, "-m", "benchmarks.quality.indices", "--smoke"]
+    command += ["--out", str(tmp_path)]
+    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert lines[:2] == ["before", begin]
+    assert lines[-2:] == [end, "after"]
+    assert "old" not in lines
+    assert len([line for line in lines if line.startswith("| ")]) == 2 + 15

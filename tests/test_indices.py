@@ -26,6 +26,7 @@ from icvi_artmap import index_value
 from icvi_artmap._compile.jit import jit
 from icvi_artmap.indices import base
 from icvi_artmap.indices.registry import INDICES
+from icvi_artmap.indices.shared import gaussians
 from icvi_artmap.network import map_field as field
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data, coded_data, learn_scaling
@@ -315,6 +316,25 @@ def test_a_short_walk(name: str, kind: str) -> None:
 
 
 @pytest.mark.nojit
+@pytest.mark.parametrize("name", ["rCIP", "rH"])
+def test_trials_without_kept_factors(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many clusters in many dimensions no factors of pairs are kept: trials are the same."""
+    rng = np.random.default_rng(5)
+    X, labels = make_data("blobs", 30, 3, 5), np.arange(30) % 5
+    kept = Walk(name, X, labels)
+    monkeypatch.setattr(gaussians, "MOST_KEPT", 0)
+    walk = Walk(name, X, labels)
+    assert walk.state.pairs.factor.shape[0] == 0 < kept.state.pairs.factor.shape[0]
+    for s in rng.permutation(30)[:10]:
+        values, expected = np.empty(5), np.empty(5)
+        for one, out in ((walk, values), (kept, expected)):
+            one.check_trial_moves(s)
+            trial_moves(one.state, s, one.X[s], int(one.labels[s]), out)
+            one.move(s, 0)
+        np.testing.assert_allclose(values, expected, rtol=1e-10)
+
+
+@pytest.mark.nojit
 @pytest.mark.parametrize("name", NAMES)
 def test_a_cluster_that_vanishes(name: str) -> None:
     """A singleton moves away: the partition has a cluster less, and in the end one alone."""
@@ -455,6 +475,17 @@ PAIRS = [[0.0], [1.0], [10.0], [11.0]]
 #: squared distance of the centres 775/168; CP/n 25/56 and 25/21; cov(x, y)^2 75/448.
 CORNER = [[0.0, 0.0], [0.0, 2.0], [4.0, 0.0], [4.0, 2.0], [4.0, 4.0]]
 RIDGE = 1e-6
+#: Two clusters have one cross-entropy. Standardised, the pairs have variances 2/101 and squared
+#: distance 400/101 of the centres.
+PAIRS_RH = 0.5 * (100.0 + math.log(4 / 101) + math.log(2 * math.pi))
+#: Sums of variances: none along x, where the centres are 4 / sqrt(3.84) apart, so the ridge is all;
+#: along y 25/28 + 25/14, with centres 1 / sqrt(2.24) apart.
+CORNER_RH = 0.5 * (
+    (16 / 3.84) / (2 * RIDGE)
+    + (1 / 2.24) / (75 / 28 + 2 * RIDGE)
+    + math.log(2 * RIDGE * (75 / 28 + 2 * RIDGE))
+    + 2 * math.log(2 * math.pi)
+)
 CORNER_NI = (
     0.5 * (0.4 * math.log(RIDGE * (25 / 28 + RIDGE)) + 0.6 * math.log(RIDGE * (25 / 14 + RIDGE)))
     - (0.4 * math.log(0.4) + 0.6 * math.log(0.6))
@@ -472,6 +503,12 @@ CORNER_NI = (
         ("DB", 0.005),
         ("PBM", 40000.0),
         ("NI", 0.5 * math.log(2 / 101) + math.log(2) - 0.5 * math.log(4 / 3)),
+        ("SIL", 400 / 401),  # 1/4 to the own centre, 1/4 + 100 to the other
+        ("PS", 2 - 2 * math.exp(-4)),  # both centres are 5 from their mean
+        ("GD43", 200.0),
+        ("GD53", 200.5),
+        ("rCIP", -PAIRS_RH),
+        ("rH", PAIRS_RH),
     ],
 )
 def test_two_pairs_by_hand(name: str, value: float) -> None:
@@ -491,6 +528,12 @@ def test_two_pairs_by_hand(name: str, value: float) -> None:
         ("DB", 11 / 31),
         ("PBM", (31 / 6) ** 2),
         ("NI", CORNER_NI),
+        ("SIL", (12 / 13 + 13 / 17) / 2),
+        ("PS", 5 / 3 - 2 * math.exp(-4)),
+        ("GD43", 31 / 16),
+        ("GD53", 37 / 16),
+        ("rCIP", -CORNER_RH),
+        ("rH", CORNER_RH),
     ],
 )
 def test_five_points_by_hand(name: str, value: float) -> None:
@@ -506,16 +549,38 @@ def test_five_points_by_hand(name: str, value: float) -> None:
         ("XB", 0.0, INF, INF, INF),
         ("DB", 0.0, INF, INF, INF),
         ("PBM", INF, 0.0, -INF, -INF),
+        ("SIL", 1.0, 0.0, -INF, 0.0),
+        ("PS", 2 - 2 * math.exp(-4), 0.0, -INF, 0.0),
+        ("GD43", INF, 0.0, -INF, -INF),
+        ("GD53", INF, 0.5, -INF, -INF),  # samples are as far from the one centre as the other
     ],
 )
 def test_where_the_formulas_break(
     name: str, perfect: float, coincident: float, single: float, nothing: float
 ) -> None:
     """SSW = 0; all centres equal; k = 1; all samples equal."""
-    assert index_value([[1.0], [1.0], [2.0], [2.0]], [0, 0, 1, 1], name) == perfect
+    assert index_value([[1.0], [1.0], [2.0], [2.0]], [0, 0, 1, 1], name) == pytest.approx(perfect)
     assert index_value([[1.0], [2.0], [1.0], [2.0]], [0, 0, 1, 1], name) == coincident
     assert index_value(PAIRS, [0, 0, 0, 0], name) == single
     assert index_value([[3.0]] * 4, [0, 0, 1, 1], name) == nothing
+
+
+@pytest.mark.nojit
+def test_where_the_cross_entropies_break() -> None:
+    """Coincident centres and singletons have finite values; a single cluster has the worst."""
+    delta = 1e-12
+    coincident = 0.5 * math.log(2 * math.pi * (4 + 2 * delta))  # standardised variances of 2
+    singletons = [0.5 * (m / (2 * delta) + math.log(4 * math.pi * delta)) for m in (1.5, 6.0, 1.5)]
+    for name, direction in (("rH", 1), ("rCIP", -1)):
+        value = index_value([[1.0], [2.0], [1.0], [2.0]], [0, 0, 1, 1], name)
+        assert value == pytest.approx(direction * coincident, rel=1e-12)
+        assert index_value(PAIRS, [0, 0, 0, 0], name) == -direction * INF
+    three = [[0.0], [2.0], [4.0]]  # 1.5 is 2², standardised
+    assert index_value(three, [0, 1, 2], "rH") == pytest.approx(sum(singletons), rel=1e-12)
+    nearest = math.log(2.0) - singletons[0]  # of two pairs; the third is nothing against them
+    assert index_value(three, [0, 1, 2], "rCIP") == pytest.approx(nearest, rel=1e-12)
+    equal = index_value([[3.0]] * 4, [0, 0, 1, 1], "rH")
+    assert equal == pytest.approx(0.5 * math.log(4 * math.pi * delta), rel=1e-12)
 
 
 @pytest.mark.nojit

@@ -49,6 +49,18 @@ def line_ni() -> float:
     return 0.5 * inside + entropy - 0.5 * np.log(113.2 + delta)
 
 
+def plane_rh() -> float:
+    # Sigma_A + Sigma_B + 2 delta I = diag(2, 4) + 2 delta I; centres (5, 2) apart.
+    x, y = 2 + 2e-6, 4 + 2e-6
+    return 0.5 * (25 / x + 4 / y + np.log(x * y) + 2 * np.log(2 * np.pi))
+
+
+def line_cross_entropies() -> list[float]:
+    # Variances 2, 0 and 8, with delta each; squared distances AB 81, AC 441, BC 144.
+    pairs = [(2 + 2e-12, 81), (10 + 2e-12, 441), (8 + 2e-12, 144)]
+    return [0.5 * (m / v + np.log(2 * np.pi * v)) for v, m in pairs]
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -58,6 +70,12 @@ def line_ni() -> float:
         ("db", 11 / 87),  # both clusters: (2/2 + 8/3) / 29
         ("pbm", 64.96**2),  # (44.8 / 10 * 29 / 2)^2
         ("ni", plane_ni()),
+        ("sil", (92 / 95 + 41 / 45) / 2),  # a = 1, 8/3; b = 8/3 + 29, 1 + 29
+        ("ps", 5 / 3 - 2 * np.exp(-4)),  # beta = 29/4
+        ("gd43", 87 / 16),  # 29 / (2 * 8/3)
+        ("gd53", 93 / 16),  # (10/5 + 29) / (2 * 8/3)
+        ("rh", plane_rh()),
+        ("rcip", -plane_rh()),
     ],
 )
 def test_index_of_two_clusters_on_a_plane(name: str, expected: float) -> None:
@@ -74,6 +92,13 @@ def test_index_of_two_clusters_on_a_plane(name: str, expected: float) -> None:
         ("db", 11 / 486),
         ("pbm", (45.28 * 147) ** 2),  # (452.8 / 10 * 441 / 3)^2
         ("ni", line_ni()),
+        ("sil", (80 / 81 + 1 + 35 / 36) / 3),  # b = 0 + 81, 1 + 81, 0 + 144
+        # beta = (81 + 441 + 144) / 9 = 74; nearest 81, 81, 144
+        ("ps", 2.5 - 2 * np.exp(-81 / 74) - np.exp(-144 / 74)),
+        ("gd43", 81 / 8),
+        ("gd53", 245 / 24),  # AB: (2/3 + 81) / 8
+        ("rh", sum(line_cross_entropies())),
+        ("rcip", np.log(np.exp(-np.array(line_cross_entropies())).sum())),
     ],
 )
 def test_index_of_three_clusters_on_a_line(name: str, expected: float) -> None:
@@ -111,16 +136,20 @@ PAIRS = np.array([0, 0, 1, 1])
         ("xb", 0.0, np.inf, np.inf, 0.0),
         ("db", 0.0, np.inf, np.inf, 0.0),
         ("pbm", np.inf, 0.0, -np.inf, np.inf),
+        ("sil", 1.0, 0.0, 0.0, 1.0),
+        ("ps", 2 - 2 * np.exp(-4), 0.0, 0.0, 4 - 4 * np.exp(-1 / 1.25)),
+        ("gd43", np.inf, 0.0, -np.inf, np.inf),
+        ("gd53", np.inf, 0.5, -np.inf, np.inf),
     ],
 )
 def test_where_the_formulas_break(
     name: str, perfect: float, concentric: float, all_equal: float, all_single: float
 ) -> None:
     index = oracle.INDICES[name]
-    assert index(PERFECT, PAIRS) == perfect
+    assert index(PERFECT, PAIRS) == pytest.approx(perfect)
     assert index(CONCENTRIC, PAIRS) == concentric
     assert index(np.full((4, 1), 0.1), PAIRS) == all_equal
-    assert index(np.arange(4.0)[:, None], np.arange(4)) == all_single
+    assert index(np.arange(4.0)[:, None], np.arange(4)) == pytest.approx(all_single)
 
 
 def test_ni_of_equal_samples_is_the_entropy() -> None:

@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 #: The slowest to compile comes first.
-INDICES = ("NI", "DB", "XB", "PBM", "WB", "CH")
+INDICES = ("NI", "rH", "rCIP", "DB", "SIL", "PS", "GD43", "GD53", "XB", "PBM", "WB", "CH")
 
 
 def compile_once(n_processes: int = 2) -> None:

@@ -55,6 +55,7 @@ SEEDS = 3
 
 OURS = ", ".join(NAMES)
 OTHERS = ", ".join(method.name for method in all_methods() if not is_ours(method.name))
+LEFT_OUT = ", ".join(method.name for method in all_methods() if not method.by_default)
 
 MethodsOption = Annotated[
     list[str] | None,
@@ -63,7 +64,7 @@ MethodsOption = Annotated[
         metavar="NAMES",
         help=f"Some of: {OURS} (iCVI-ARTMAP with that index), {ANY_SHAPE} (iCVI-ARTMAP, any "
         f"shape), {OTHERS}; with commas between. "
-        "Default: all.",
+        f"Default: all but {LEFT_OUT}.",
         show_default=False,
     ),
 ]
@@ -130,7 +131,7 @@ def _wanted(names: list[str] | None) -> list[Method]:
     methods = {method.name.lower(): method for method in all_methods()}
     chosen = parse_names(names)
     if chosen is None:
-        return list(methods.values())
+        return [method for method in methods.values() if method.by_default]
     wanted = {}
     for name in chosen:
         if name.lower() not in methods:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from icvi_artmap.cli.warmup import ANY_SHAPE
-from icvi_artmap.indices.registry import NAMES
+from icvi_artmap.indices.registry import NAMES, PAPER
 from icvi_artmap.indices.shared.ridge import ridge
 
 #: The most rows for methods whose time and memory grow with the square of the rows.
@@ -24,11 +24,12 @@ class Method(NamedTuple):
     labels: Callable[[Any, int, int], Any]  #: a function of rows, number of clusters and seed
     draws: bool = True  #: whether the seed makes a difference
     most_rows: int | None = None
+    by_default: bool = True  #: whether it is run if no methods are named
 
 
 def all_methods() -> list[Method]:
     """All methods: iCVI-ARTMAP with every index and for any shape, then the others."""
-    ours = [Method(name, _ours(name)) for name in NAMES]
+    ours = [Method(name, _ours(name), by_default=name in PAPER) for name in NAMES]
     return [
         *ours,
         Method(ANY_SHAPE, _any_shape),

@@ -67,7 +67,7 @@ def score(
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the values of all six indices for given labels."""
+    """Show the values of all indices that can drive a fit for given labels."""
     from icvi_artmap.cli.output import Output
 
     out = Output(quiet, as_json)

@@ -84,6 +84,9 @@ class ICVIARTMAP(
         "NI" (negentropy increment ↓: Gaussian clusters of any covariance), "CH" (Calinski-Harabasz
         ↑), "WB" (WB-index ↓), "XB" (Xie-Beni ↓), "DB" (Davies-Bouldin ↓), "PBM"
         (Pakhira-Bandyopadhyay-Maulik ↑), capitals or not; or what :func:`custom_index` returns.
+        Beyond the paper's: "SIL" (centroid-based silhouette ↑), "PS" (partition separation ↑),
+        "GD43" and "GD53" (generalised Dunn ↑), "rCIP" (cross information potential ↓), "rH"
+        (cross-entropy ↑); docs/indices.md says what they are good for.
     shape : {"gaussian", "any", "auto"}, default="gaussian"
         What a cluster is. "gaussian": what the index describes by a centre and a spread. "any":
         what no valley of the density parts, as rings, moons and spirals; many Gaussian components

@@ -367,20 +367,6 @@ def move(state, x, src, dst):
     _set_logdet(state, src, _logdet(state.matrix, m.scatter[src], m.n[src], state.delta))
 
 
-@shared
-def _load_changed(matrix, scatter, other, sign, weight, u, n, delta, start, stop):
-    """matrix = (S + sign × S_other + weight uuᵀ) / (n - 1) + δI, rows ``start`` to ``stop`` - 1."""
-    d, scale = scatter.shape[0], 1.0 / (n - 1.0)
-    for f in range(start, stop):
-        row, row_s, row_o, tail = matrix[f, f:], scatter[f, f:], other[f, f:], u[f:]
-        weighted = weight * u[f]
-        for g in range(d - f):
-            row[g] = (row_s[g] + sign * row_o[g] + weighted * tail[g]) * scale
-        # What is left of a variance by rounding alone is none: δ may be no larger than it.
-        row[0] = (row[0] if row[0] > ROUNDING * scale * row_s[0] else 0.0) + delta
-        cholesky.clear_left(matrix, f)
-
-
 @inline
 def _pivot_bound(a, b, part, start, stop):
     """A lower bound of the sum of ln(pivot) over rows ``start`` to ``stop`` - 1.
@@ -421,7 +407,7 @@ def trial_merge(state, i, j, least):
     s_i, s_j, weight = m.scatter[i], m.scatter[j], m.n[i] * (m.n[j] / n)
     while start < d and logdet <= most:
         stop = min(start + cholesky.BLOCK, d)
-        _load_changed(state.matrix, s_i, s_j, 1.0, weight, u, n, state.delta, start, stop)
+        cholesky.load_changed(state.matrix, s_i, s_j, 1.0, weight, u, n, state.delta, start, stop)
         logdet -= _pivot_bound(a, b, part, start, stop)
         logdet += cholesky.eliminate(state.matrix, start, stop)
         start = stop
@@ -441,7 +427,7 @@ def trial_split(state, i, parts, p, q):
             u[f] = m.mean[i, f] - parts.mean[p, f]
         weight = -m.n[i] * (parts.n[p] / left)
         s_i, s_p = m.scatter[i], parts.scatter[p]
-        _load_changed(state.matrix, s_i, s_p, -1.0, weight, u, left, state.delta, FIRST, d)
+        cholesky.load_changed(state.matrix, s_i, s_p, -1.0, weight, u, left, state.delta, FIRST, d)
         logdet = cholesky.eliminate(state.matrix, FIRST, d)
     return state.term[i] - part - _term(left, logdet, n) - state.total[0]
 

@@ -15,8 +15,12 @@ from icvi_artmap._support.wording import shown
 if TYPE_CHECKING:
     from icvi_artmap.indices.base import Index
 
+#: Those of the paper's Table CVI_summary.
+PAPER = ("NI", "CH", "WB", "XB", "DB", "PBM")
 #: Index X is the constant INDEX of the module ``x`` beside this one.
-NAMES = ("NI", "CH", "WB", "XB", "DB", "PBM")
+NAMES = (*PAPER, "SIL", "PS", "GD43", "GD53", "rCIP", "rH")
+#: Names are found whether they are written in capitals or not.
+_IN_CAPITALS = {name.upper(): name for name in NAMES}
 
 
 class _ByName(Mapping[str, "Index"]):
@@ -49,7 +53,7 @@ def get_index(index: str | Index) -> Index:
             f"index must be a name or an index object, got {type(index).__name__}. "
             f"Known names: {', '.join(NAMES)}."
         )
-    found = INDICES.get(index.upper())
+    found = INDICES.get(_IN_CAPITALS.get(index.upper(), ""))
     if found is None:
         raise ValueError(
             f"Unknown index {shown(index)}. Known names: {', '.join(NAMES)}; for an index of your "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,15 +12,19 @@ from icvi_artmap._support.wording import shown
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.samples.resolution import steps
-from icvi_artmap.samples.scaling import Scaling, learn_scaling, standardised_data
+from icvi_artmap.samples.scaling import Data, Scaling, learn_scaling, standardised_data
 
 
 def score(
     X: NDArray[np.floating], labels: NDArray[np.int64], scaling: Scaling, index: Index
 ) -> float:
     """Score of a partition of ``X``, scaled as given."""
+    return partition_score(standardised_data(X, scaling), labels, index)
+
+
+def partition_score(data: Data, labels: NDArray[Any], index: Index) -> float:
+    """Score of a partition of the samples, as the index sees them."""
     present, labels = np.unique(labels, return_inverse=True)
-    data = standardised_data(X, scaling)
     state = index.state(data, labels.astype(np.int64), len(present), len(present))
     return index.score(state)
 
@@ -48,8 +52,8 @@ def index_value(
     Returns
     -------
     float
-        In the index's own sign (for NI, WB, XB and DB smaller is better). A single cluster has the
-        worst value, an infinity.
+        In the index's own sign (for NI, WB, XB, DB and rCIP smaller is better). A single cluster
+        has the worst value, an infinity.
 
     Examples
     --------
@@ -59,6 +63,15 @@ def index_value(
     200.0
     """
     found = get_index(index)
+    table, clusters = checked_partition(X, labels)
+    scaling = learn_scaling(table)
+    if resolution is not None:
+        scaling = found.resolved(scaling, _steps(resolution, table))
+    return found.value(score(table, clusters, scaling, found))
+
+
+def checked_partition(X: ArrayLike, labels: ArrayLike) -> tuple[NDArray[np.floating], NDArray[Any]]:
+    """Samples and the cluster of each, as arrays; refused if they cannot be a partition."""
     table: NDArray[np.floating] = check_array(X, dtype=[np.float64, np.float32])
     clusters = np.asarray(labels)
     if clusters.ndim != 1:
@@ -66,10 +79,7 @@ def index_value(
     check_consistent_length(table, clusters)
     if clusters.dtype.kind == "f" and not np.isfinite(clusters).all():
         raise ValueError("labels contain NaN or infinity; give every sample a cluster.")
-    scaling = learn_scaling(table)
-    if resolution is not None:
-        scaling = found.resolved(scaling, _steps(resolution, table))
-    return found.value(score(table, clusters, scaling, found))
+    return table, clusters
 
 
 def _steps(

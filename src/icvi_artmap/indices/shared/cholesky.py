@@ -18,6 +18,8 @@ from icvi_artmap._compile.simd import WIDTH, add_rows, subtract_rows, subtract_r
 BLOCK = WIDTH
 #: Rows eliminated together.
 TOGETHER = 4
+#: A part of a sum of squares that its subtractions may have lost.
+ROUNDING = 2e-15
 
 
 def padded(d: int) -> int:
@@ -43,6 +45,20 @@ def load(a, scatter, divisor, delta):
             target[g] = weight * source[g]
         target[0] += delta
         clear_left(a, f)
+
+
+@shared
+def load_changed(matrix, scatter, other, sign, weight, u, n, delta, start, stop):
+    """matrix = (S + sign × S_other + weight uuᵀ) / (n - 1) + δI, rows ``start`` to ``stop`` - 1."""
+    d, scale = scatter.shape[0], 1.0 / (n - 1.0)
+    for f in range(start, stop):
+        row, row_s, row_o, tail = matrix[f, f:], scatter[f, f:], other[f, f:], u[f:]
+        weighted = weight * u[f]
+        for g in range(d - f):
+            row[g] = (row_s[g] + sign * row_o[g] + weighted * tail[g]) * scale
+        # What is left of a variance by rounding alone is none: δ may be no larger than it.
+        row[0] = (row[0] if row[0] > ROUNDING * scale * row_s[0] else 0.0) + delta
+        clear_left(matrix, f)
 
 
 @shared

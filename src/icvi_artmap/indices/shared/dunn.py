@@ -1,0 +1,93 @@
+"""What GD43 and GD53 share: the least separation of two clusters over the largest diameter.
+
+The diameter of a cluster is 2 CP / n (Bezdek and Pal's third, with squared distances). An index of
+this kind provides ``separation`` of two clusters; the rest is here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from icvi_artmap._compile.jit import inline
+from icvi_artmap.indices.base import dispatched
+from icvi_artmap.indices.shared import centres as cen
+from icvi_artmap.indices.shared import spreads
+
+
+@dispatched
+def separation(state, squared, n_a, spread_a, n_b, spread_b):
+    """Separation of two clusters of these sizes and spreads, with centres ``squared`` apart."""
+
+
+@inline
+def relate(state, i, j):
+    n, spread = state.moments.n, state.spread
+    return separation(state, state.centres.squared[i, j], n[i], spread[i], n[j], spread[j])
+
+
+@inline
+def _ratio(state, least, spread):
+    """The index; infinite for clusters without extent that are apart, the worst if they are not."""
+    scale = state.totals.mean_square
+    apart, wide = cen.positive(least, scale), cen.positive(spread, scale)
+    if wide == 0.0:
+        return np.inf if apart > 0.0 else -np.inf
+    return apart / (2.0 * wide)
+
+
+@inline
+def _kept(state, i, j):
+    """The least separation and the largest spread of the clusters other than i and j."""
+    least, most = np.inf, 0.0
+    for row in range(state.moments.size[0]):
+        if row != i and row != j:
+            least = min(least, spreads.nearest(state, row, i, j))
+            most = max(most, state.spread[row])
+    return least, most
+
+
+@inline
+def _least_of(state, i, j, new):
+    """The least separation of a new cluster from those other than i and j."""
+    least, m = np.inf, state.moments
+    for row in range(m.size[0]):
+        if row != i and row != j:
+            apart = separation(
+                state, new.squared[row], m.n[row], state.spread[row], new.n, new.spread
+            )
+            least = min(least, apart)
+    return least
+
+
+@inline
+def score(state):
+    if state.moments.size[0] == 1:
+        return -np.inf
+    least, most = _kept(state, spreads.NOBODY, spreads.NOBODY)
+    return _ratio(state, least, most)
+
+
+@inline
+def with_one(state, i, j, new):
+    least, most = _kept(state, i, j)
+    return _ratio(state, min(least, _least_of(state, i, j, new)), max(most, new.spread))
+
+
+@inline
+def with_two(state, i, j, a, b, squared, k_after):
+    least, most = _kept(state, i, j)
+    least = min(least, _least_of(state, i, j, a), _least_of(state, i, j, b))
+    least = min(least, separation(state, squared, a.n, a.spread, b.n, b.spread))
+    return _ratio(state, least, max(most, a.spread, b.spread))
+
+
+def implement_dunn(state_type: type, separation_function: object) -> None:
+    """Register a generalised Dunn index."""
+    spreads.implement_spreads(
+        state_type,
+        separation=separation_function,
+        relate=relate,
+        score=score,
+        with_one=with_one,
+        with_two=with_two,
+    )

@@ -1,0 +1,378 @@
+"""What rCIP and rH share: the cross-entropies of all pairs of clusters, each seen as a Gaussian.
+
+    h_ij = -ln ∫ p_i p_j = ½ [(mu_i - mu_j)ᵀ M⁻¹ (mu_i - mu_j) + ln|M| + d ln 2π],  M = Σ_i + Σ_j
+
+Every covariance is the unbiased one plus δI, as in NI. An index of this kind provides ``combine``,
+which makes a score of the h of all pairs; the rest is here.
+
+A trial needs few factorisations. When x joins a cluster of n samples, Σ' = S/n + uuᵀ/(n+1) + δI
+with u = x - mu, and mu' = mu + t u, t = 1/(n+1). So with A = S_i/n_i + δI + Σ_j = LLᵀ, kept for
+every ordered pair, and w = L⁻¹u, z = L⁻¹(mu_i - mu_j), q = wᵀw, c = wᵀz:
+
+    ln|M'| = ln|A| + ln(1 + t q)
+    (mu_i' - mu_j)ᵀ M'⁻¹ (mu_i' - mu_j) = ‖z - (c/q) w‖² + q (c/q + t)² / (1 + t q)
+
+a sum of squares, in which nothing cancels: z in the direction of w, which is stretched, and across
+it. That is a substitution, O(d²), for every pair with a target. What the cluster that x leaves has
+to do with the others is computed by factorisation, once for all targets, as is its pair with each.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap._compile.jit import inline, shared
+from icvi_artmap._compile.simd import aligned_zeros
+from icvi_artmap.indices.base import dispatched, implement
+from icvi_artmap.indices.shared import centres as cen
+from icvi_artmap.indices.shared import cholesky
+from icvi_artmap.indices.shared.ridge import ridge
+from icvi_artmap.samples.moments import Moments
+
+#: Small numbers. Not plain ones: a function is compiled anew for every literal integer.
+FIRST, NO_NEW, ONE_NEW, TWO_NEW = np.int64(0), np.int64(0), np.int64(1), np.int64(2)
+#: No cluster.
+NOBODY = np.int64(-1)
+#: ln|A| of a pair that has to be factorised again.
+STALE = math.inf
+#: Numbers in the factors of all pairs; for more, trials factorise what they need (512 MB).
+MOST_KEPT = 1 << 26
+#: A squared length that counts as none.
+NOTHING = 1e-200
+
+
+class Pairs(NamedTuple):
+    """Of every ordered pair i, j: the factor of A = S_i/n_i + δI + Σ_j, and what follows from it.
+
+    Of no pair where that would be too much.
+    """
+
+    factor: NDArray[np.float64]  #: (k, k, dp, dp), see the module cholesky
+    logdet: NDArray[np.float64]  #: (k, k) STALE while the factor does not belong to the moments
+    apart: NDArray[np.float64]  #: (k, k, dp) z
+
+
+class Room(NamedTuple):
+    """Scratch. Vectors of length dp are zero from d on."""
+
+    matrix: NDArray[np.float64]  #: (dp, dp) a factorisation
+    one: NDArray[np.float64]  #: (dp, dp) covariance of a new cluster
+    other: NDArray[np.float64]  #: (dp, dp) covariance of another
+    mean_one: NDArray[np.float64]  #: (d,)
+    mean_other: NDArray[np.float64]  #: (d,)
+    u: NDArray[np.float64]  #: (dp,)
+    z: NDArray[np.float64]  #: (dp,)
+    block: NDArray[np.float64]  #: (BLOCK,)
+
+
+class GaussiansState(NamedTuple):
+    """The state of such an index; each has a type of its own for dispatch."""
+
+    moments: Moments
+    delta: float  #: ridge
+    term: NDArray[np.float64]  #: (k, k) h
+    changed: NDArray[np.bool_]  #: (1,) whether a cluster has changed since ``cached`` was computed
+    cached: NDArray[np.float64]  #: (k, k) room for what an index makes of ``term``
+    reference: NDArray[np.float64]  #: (1,) what ``cached`` is relative to
+    pairs: Pairs
+    first: NDArray[np.float64]  #: (k,) scratch: h of a new cluster
+    second: NDArray[np.float64]  #: (k,) scratch: h of another
+    room: Room
+    scratch: NDArray[np.float64]  #: (dp,)
+
+
+def make_fields(moments: Moments, total: Moments) -> GaussiansState:
+    k, d = moments.mean.shape
+    side = cholesky.padded(d)
+    kept = k if k * k * side * side <= MOST_KEPT else 0
+    return GaussiansState(
+        moments=moments,
+        delta=ridge(d),
+        term=np.zeros((k, k)),
+        changed=np.ones(1, np.bool_),
+        cached=np.zeros((k, k)),
+        reference=np.zeros(1),
+        pairs=Pairs(
+            factor=aligned_zeros((kept, kept, side, side)),
+            logdet=np.full((k, k), STALE),
+            apart=aligned_zeros((kept, kept, side)),
+        ),
+        first=np.empty(k),
+        second=np.empty(k),
+        room=Room(
+            matrix=aligned_zeros((side, side)),
+            one=aligned_zeros((side, side)),
+            other=aligned_zeros((side, side)),
+            mean_one=np.empty(d),
+            mean_other=np.empty(d),
+            u=aligned_zeros(side),
+            z=aligned_zeros(side),
+            block=aligned_zeros(cholesky.BLOCK),
+        ),
+        scratch=np.empty(side),
+    )
+
+
+@dispatched
+def combine(state, i, j, n_new, pair):
+    """Score of the pairs without clusters i and j, and with so many new ones.
+
+    ``state.first`` and ``state.second`` have the h of the new ones to the others, ``pair`` is that
+    of the two to each other.
+    """
+
+
+@inline
+def kept_sum(table, i, j, k):
+    """Sum over the pairs without clusters i and j; taking these away would lose digits."""
+    total = 0.0
+    for a in range(k):
+        if a != i and a != j:
+            for b in range(a + 1, k):
+                if b != i and b != j:
+                    total += table[a, b]
+    return total
+
+
+@inline
+def _covariance(target, scatter, other, sign, weight, u, n, delta):
+    """target = (S + sign × S_other + weight uuᵀ) / (n - 1) + δI; δI of a single sample."""
+    d = scatter.shape[0]
+    if n > 1:
+        cholesky.load_changed(target, scatter, other, sign, weight, u, n, delta, FIRST, d)
+        return
+    for f in range(d):
+        row = target[f]
+        for g in range(d):
+            row[g] = 0.0
+        row[f] = delta
+
+
+@inline
+def _plain_covariance(target, m, i, u, delta):
+    """Σ_i of the moments m; ``u`` is any vector."""
+    _covariance(target, m.scatter[i], m.scatter[i], 0.0, 0.0, u, m.n[i], delta)
+
+
+@shared
+def _factorise(a, covariance, scatter, divisor, delta, d, block):
+    """Factor, with inverted blocks, of covariance + S / divisor + δI; returns the log-determinant.
+
+    The upper triangles of the first d rows are looked at.
+    """
+    weight = 1.0 / divisor
+    for f in range(d):
+        row, row_c, row_s = a[f, f:], covariance[f, f:], scatter[f, f:]
+        for g in range(d - f):
+            row[g] = row_c[g] + weight * row_s[g]
+        row[0] += delta
+        cholesky.clear_left(a, f)
+    logdet = cholesky.eliminate(a, FIRST, d)
+    cholesky.invert_blocks(a, d, block)
+    return logdet
+
+
+@inline
+def _entropy(squared, logdet, d):
+    return 0.5 * (squared + logdet + d * math.log(2.0 * math.pi))
+
+
+@inline
+def _from_cluster(state, covariance, mean, row):
+    """h of a Gaussian and the present cluster ``row``."""
+    m, room, d = state.moments, state.room, state.moments.mean.shape[1]
+    divisor = max(m.n[row] - 1.0, 1.0)
+    a = room.matrix
+    logdet = _factorise(a, covariance, m.scatter[row], divisor, state.delta, d, room.block)
+    squared = cholesky.quadratic(a, mean, m.mean[row], room.u, room.z, FIRST, 0.0, np.inf)
+    return _entropy(squared, logdet, d)
+
+
+@inline
+def _of_new(state):
+    """h of the two new clusters in ``room`` to each other."""
+    room, a, d = state.room, state.room.matrix, state.moments.mean.shape[1]
+    logdet = _factorise(a, room.one, room.other, 1.0, 0.0, d, room.block)
+    one, other = room.mean_one, room.mean_other
+    squared = cholesky.quadratic(a, one, other, room.u, room.z, FIRST, 0.0, np.inf)
+    return _entropy(squared, logdet, d)
+
+
+@inline
+def _to_others(state, covariance, mean, i, j, out):
+    """h of a Gaussian to all present clusters but i and j."""
+    for row in range(state.moments.size[0]):
+        if row != i and row != j:
+            out[row] = _from_cluster(state, covariance, mean, row)
+
+
+@inline
+def _update_cluster(state, i):
+    m, room = state.moments, state.room
+    _plain_covariance(room.one, m, i, room.u, state.delta)
+    for row in range(m.size[0]):
+        state.pairs.logdet[i, row] = STALE
+        state.pairs.logdet[row, i] = STALE
+        if row != i:
+            state.term[i, row] = _from_cluster(state, room.one, m.mean[i], row)
+            state.term[row, i] = state.term[i, row]
+
+
+@inline
+def update(state, i, j):
+    for c in (i, j):
+        _update_cluster(state, c)
+    state.changed[0] = True
+
+
+@inline
+def score(state):
+    if state.moments.size[0] == 1:
+        return -np.inf
+    return combine(state, NOBODY, NOBODY, NO_NEW, 0.0)
+
+
+@inline
+def _replaced_by_one(state, i, j):
+    """Score with clusters i and j replaced by one with the h in ``first``."""
+    return combine(state, i, j, ONE_NEW, 0.0) if state.moments.size[0] > 2 else -np.inf
+
+
+@shared
+def _renew_pair(moments, pairs, room, i, j, delta):
+    """Factor A = S_i/n_i + δI + Σ_j, and z."""
+    m, a, d = moments, pairs.factor[i, j], moments.mean.shape[1]
+    _plain_covariance(room.other, m, j, room.u, delta)
+    n, s_i = float(m.n[i]), m.scatter[i]
+    pairs.logdet[i, j] = _factorise(a, room.other, s_i, n, delta, d, room.block)
+    cholesky.quadratic(a, m.mean[i], m.mean[j], room.u, room.z, FIRST, 0.0, np.inf)
+    kept = pairs.apart[i, j]
+    for r in range(kept.shape[0]):
+        kept[r] = room.z[r]
+
+
+@inline
+def _after_adding(state, x, i, row):
+    """h of cluster i with x and cluster ``row``, by the lemma."""
+    m, pairs, w = state.moments, state.pairs, state.room.z
+    u, z, t = state.room.u, pairs.apart[i, row], 1.0 / (m.n[i] + 1)
+    q = cholesky.quadratic(pairs.factor[i, row], x, m.mean[i], u, w, FIRST, 0.0, np.inf)
+    along = 0.0
+    if q > NOTHING:
+        for r in range(z.shape[0]):
+            along += w[r] * z[r]
+        along /= q
+    squared = (along + t) * (along + t) * q / (1.0 + t * q)
+    for r in range(z.shape[0]):
+        across = z[r] - along * w[r]
+        squared += across * across
+    return _entropy(squared, pairs.logdet[i, row] + math.log1p(t * q), x.shape[0])
+
+
+@inline
+def _grow(state, x, i):
+    """Mean and covariance of cluster i with x, to ``mean_one`` and ``one``."""
+    m, room = state.moments, state.room
+    n = m.n[i]
+    for f in range(x.shape[0]):
+        room.u[f] = x[f] - m.mean[i, f]
+        room.mean_one[f] = m.mean[i, f] + room.u[f] / (n + 1)
+    s = m.scatter[i]
+    _covariance(room.one, s, s, 0.0, n / (n + 1), room.u, n + 1, state.delta)
+
+
+@inline
+def _shrink(state, x, src):
+    """Mean and covariance of src without x, to ``mean_other`` and ``other``."""
+    m, room = state.moments, state.room
+    n = m.n[src]
+    for f in range(x.shape[0]):
+        room.u[f] = x[f] - m.mean[src, f]
+        room.mean_other[f] = m.mean[src, f] - room.u[f] / (n - 1)
+    s = m.scatter[src]
+    _covariance(room.other, s, s, 0.0, -n / (n - 1), room.u, n - 1, state.delta)
+
+
+@inline
+def _renew_pairs(state, src):
+    """Factor the pairs that a move out of src asks for; ``room`` is theirs while that is done."""
+    m, pairs = state.moments, state.pairs
+    for i in range(m.size[0]):
+        for row in range(m.size[0]):
+            if i != row and i != src and row != src and pairs.logdet[i, row] == STALE:
+                _renew_pair(m, pairs, state.room, i, row, state.delta)
+
+
+@inline
+def trial_moves(state, s, x, src, out):
+    m, room = state.moments, state.room
+    k, kept, empties = m.size[0], state.pairs.factor.shape[0] > 0, m.n[src] == 1
+    if kept:
+        _renew_pairs(state, src)
+    if not empties:
+        _shrink(state, x, src)
+        _to_others(state, room.other, room.mean_other, src, src, state.second)
+    for i in range(k):
+        if i == src:
+            continue
+        if not (kept and empties):
+            _grow(state, x, i)
+        if kept:
+            for row in range(k):
+                if row != i and row != src:
+                    state.first[row] = _after_adding(state, x, i, row)
+        else:
+            _to_others(state, room.one, room.mean_one, i, src, state.first)
+        if empties:
+            out[i] = _replaced_by_one(state, i, src)
+        else:
+            out[i] = combine(state, i, src, TWO_NEW, _of_new(state))
+    out[src] = score(state)
+    return cen.scores_resolution(out, k)
+
+
+@inline
+def trial_merge(state, i, j, least):
+    m, room = state.moments, state.room
+    n = m.n[i] + m.n[j]
+    for f in range(m.mean.shape[1]):
+        room.u[f] = m.mean[j, f] - m.mean[i, f]
+        room.mean_one[f] = m.mean[i, f] + m.n[j] / n * room.u[f]
+    weight = m.n[i] * (m.n[j] / n)
+    _covariance(room.one, m.scatter[i], m.scatter[j], 1.0, weight, room.u, n, state.delta)
+    _to_others(state, room.one, room.mean_one, i, j, state.first)
+    return _replaced_by_one(state, i, j)
+
+
+@inline
+def trial_split(state, i, parts, p, q):
+    m, room = state.moments, state.room
+    n_p, left = parts.n[p], m.n[i] - parts.n[p]
+    for f in range(m.mean.shape[1]):
+        room.u[f] = parts.mean[p, f] - m.mean[i, f]
+        room.mean_one[f] = parts.mean[p, f]
+        room.mean_other[f] = m.mean[i, f] - n_p / left * room.u[f]
+    weight = -m.n[i] * (n_p / left)
+    s_i, s_p = m.scatter[i], parts.scatter[p]
+    _covariance(room.other, s_i, s_p, -1.0, weight, room.u, left, state.delta)
+    _plain_covariance(room.one, parts, p, room.u, state.delta)
+    _to_others(state, room.one, room.mean_one, i, i, state.first)
+    _to_others(state, room.other, room.mean_other, i, i, state.second)
+    return combine(state, i, i, TWO_NEW, _of_new(state))
+
+
+def implement_gaussians(state_type: type, combine_function: object) -> None:
+    """Register an index that is a function of the cross-entropies of all pairs."""
+    implement(
+        state_type,
+        combine=combine_function,
+        update=update,
+        score=score,
+        trial_moves=trial_moves,
+        trial_merge=trial_merge,
+        trial_split=trial_split,
+    )

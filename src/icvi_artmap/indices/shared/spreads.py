@@ -1,0 +1,187 @@
+"""What SIL, PS, GD43 and GD53 share: sizes, spreads and squared distances of centres.
+
+The spread of a cluster is CP / n. Every change to a partition takes away clusters i and j and
+brings one or two new ones, of which size, spread and squared distances to the other centres follow
+from what is cached: no O(d) work per pair. An index of this kind provides ``relate``, a number for
+every ordered pair of clusters, of which the smallest in each row is wanted, and the scores
+``score``, ``with_one`` and ``with_two``; the rest is here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi_artmap._compile.jit import inline
+from icvi_artmap.indices.base import dispatched, implement, score
+from icvi_artmap.indices.shared import centres as cen
+from icvi_artmap.indices.shared import extremes as ext
+from icvi_artmap.samples.moments import Moments
+
+#: The sign of the extremes: the smallest entry of a row is kept as the largest of its opposite.
+NEAREST = -1.0
+#: No cluster. Not a plain -1: a function is compiled anew for every literal integer.
+NOBODY = np.int64(-1)
+
+
+class SpreadsState(NamedTuple):
+    """The state of such an index; each has a type of its own for dispatch."""
+
+    moments: Moments
+    centres: cen.Centres
+    totals: cen.Totals
+    spread: NDArray[np.float64]  #: (k,) CP / n
+    relation: NDArray[np.float64]  #: (k, k) what ``relate`` says of row and column
+    extremes: ext.Extremes  #: of ``relation``, the smallest of every row
+    changed: NDArray[np.bool_]  #: (1,) whether a cluster has changed since ``cached`` was computed
+    cached: NDArray[np.float64]  #: (k + 1,) room for what an index computes when it is first asked
+    first: NDArray[np.float64]  #: (k,) scratch: squared distances of a new centre
+    second: NDArray[np.float64]  #: (k,) scratch: squared distances of another
+    scratch: NDArray[np.float64]
+
+
+def make_fields(moments: Moments, total: Moments) -> SpreadsState:
+    k, d = moments.mean.shape
+    centres = cen.empty_centres(k, d, True)
+    # Until a cluster is updated, nobody is near it: the extremes of a row then seldom change while
+    # clusters are updated one after the other.
+    centres.coordinates[:] = moments.mean.T
+    return SpreadsState(
+        moments,
+        centres,
+        cen.totals(total),
+        np.zeros(k),
+        np.full((k, k), np.inf),
+        ext.empty_extremes(k, NEAREST),
+        np.ones(1, np.bool_),
+        np.zeros(k + 1),
+        np.empty(k),
+        np.empty(k),
+        np.empty(d),
+    )
+
+
+class New(NamedTuple):
+    """A cluster that a change would bring."""
+
+    n: float
+    spread: float
+    squared: NDArray[np.float64]  #: (k,) squared distances of its centre to the present ones
+
+
+@dispatched
+def relate(state, i, j):
+    """The number for row i and column j of the present clusters."""
+
+
+@dispatched
+def with_one(state, i, j, new):
+    """Score with clusters i and j replaced by ``new``, of at least two clusters then."""
+
+
+@dispatched
+def with_two(state, i, j, a, b, squared, k_after):
+    """Score with clusters i and j (perhaps the same) replaced by a and b, ``squared`` apart."""
+
+
+@inline
+def spread_of(m, i):
+    return m.compactness[i] / m.n[i] if m.n[i] > 0 else 0.0
+
+
+@inline
+def _update_cluster(state, i):
+    cen.update_centre(state.centres, state.moments, i)
+    state.spread[i] = spread_of(state.moments, i)
+
+
+@inline
+def update(state, i, j):
+    k = state.moments.size[0]
+    _update_cluster(state, i)
+    if j != i:
+        _update_cluster(state, j)
+    for c in (i, j):
+        for row in range(k):
+            if row != c:
+                state.relation[row, c] = relate(state, row, c)
+                state.relation[c, row] = relate(state, c, row)
+    ext.renew(state.extremes, state.relation, i, j, k)
+    state.changed[0] = True
+
+
+@inline
+def nearest(state, row, i, j):
+    """The smallest relation of ``row`` to a cluster other than i and j; inf if there is none."""
+    return -ext.without(state.extremes, row, i, j)
+
+
+@inline
+def _replaced_by_one(state, i, j, new):
+    return with_one(state, i, j, new) if state.moments.size[0] > 2 else -np.inf
+
+
+@inline
+def trial_moves(state, s, x, src, out):
+    m, squared = state.moments, state.centres.squared
+    k, n, distance = m.size[0], m.n[src], state.centres.to_sample
+    cen.squared_distances(state.centres.coordinates, x, k, distance)
+    target, source, left, to_source = state.first, state.second, 0.0, 0.0
+    if n > 1:
+        back = -1.0 / (n - 1)  # mu_src moves away from x
+        if n > 2:
+            left = max(m.compactness[src] - cen.removal_gain(m, distance, src), 0.0) / (n - 1)
+        for row in range(k):
+            source[row] = cen.between(back, squared[src, row], distance[row], distance[src])
+        to_source = (1.0 - back) * (1.0 - back) * distance[src]
+    rest = New(n - 1.0, left, source)
+    for i in range(k):
+        if i == src:
+            continue
+        toward = 1.0 / (m.n[i] + 1)
+        for row in range(k):
+            target[row] = cen.between(toward, squared[i, row], distance[row], distance[i])
+        spread = (m.compactness[i] + m.n[i] * toward * distance[i]) * toward
+        grown = New(m.n[i] + 1.0, spread, target)
+        if n == 1:
+            out[i] = _replaced_by_one(state, i, src, grown)
+        else:
+            apart = cen.between(toward, source[i], to_source, distance[i])
+            out[i] = with_two(state, i, src, grown, rest, apart, k)
+    out[src] = score(state)
+    return cen.scores_resolution(out, k)
+
+
+@inline
+def trial_merge(state, i, j, least):
+    m, squared = state.moments, state.centres.squared
+    n = m.n[i] + m.n[j]
+    part = m.n[j] / n
+    for row in range(m.size[0]):
+        state.first[row] = cen.between(part, squared[i, row], squared[j, row], squared[i, j])
+    spread = (m.compactness[i] + m.compactness[j] + cen.merge_cost(m, i, j)) / n
+    return _replaced_by_one(state, i, j, New(float(n), spread, state.first))
+
+
+@inline
+def trial_split(state, i, parts, p, q):
+    m = state.moments
+    left = m.n[i] - parts.n[p]
+    apart = cen.split_distances(m, state.centres, i, parts, p, state.first, state.second)
+    part = New(float(parts.n[p]), spread_of(parts, p), state.first)
+    rest = New(float(left), cen.rest_compactness(m, i, parts, p) / left, state.second)
+    return with_two(state, i, i, part, rest, apart, m.size[0] + 1)
+
+
+def implement_spreads(state_type: type, **functions: object) -> None:
+    """Register an index of this kind: its ``relate``, ``score``, ``with_one`` and ``with_two``."""
+    implement(
+        state_type,
+        update=update,
+        trial_moves=trial_moves,
+        trial_merge=trial_merge,
+        trial_split=trial_split,
+        **functions,
+    )
