@@ -81,7 +81,17 @@ ColumnsOption = Annotated[
         "-c",
         metavar="NAMES",
         help="Columns to use, with commas between; x* is every column that begins with x. "
-        "Default: all of numbers, but not row numbers and identifiers.",
+        "Default: all of numbers, but not row numbers, identifiers and known groups.",
+        show_default=False,
+    ),
+]
+ExcludeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        "-x",
+        metavar="NAMES",
+        help="Columns to leave out, named as in --columns.",
         show_default=False,
     ),
 ]
@@ -167,7 +177,7 @@ def parse_clusters(text: str) -> int | range | Literal["auto"]:
     return range(numbers[0], numbers[1] + 1)
 
 
-def parse_names(given: Sequence[str] | None) -> list[str] | None:
+def parse_names(given: Sequence[str] | None, option: str = "--columns") -> list[str] | None:
     """Names separated by commas; one that has a comma in it stands in double quotes."""
     if not given:
         return None
@@ -175,7 +185,7 @@ def parse_names(given: Sequence[str] | None) -> list[str] | None:
         name.strip() for row in csv.reader(given, skipinitialspace=True) for name in row if name
     ]
     if not all(names) or not names:
-        raise wrong("--columns", "there is an empty name.")
+        raise wrong(option, "there is an empty name.")
     return names
 
 
@@ -267,6 +277,7 @@ class Input(NamedTuple):
     label_column: str | None
     id_column: str | None
     missing: Missing
+    exclude: Sequence[str] | None = None
 
     @property
     def name(self) -> str:
@@ -284,6 +295,7 @@ def read_data(given: Input) -> Table:
         label_column=given.label_column,
         id_column=given.id_column,
         missing=given.missing.value,
+        exclude=given.exclude or (),
     )
     return without_constant(table, given.name)
 

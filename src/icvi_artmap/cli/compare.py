@@ -18,6 +18,7 @@ from icvi_artmap._support.wording import (
 from icvi_artmap.cli.common import (
     ColumnsOption,
     DataArgument,
+    ExcludeOption,
     Input,
     JobsOption,
     JsonOption,
@@ -101,6 +102,7 @@ def compare(
     clusters: NumberOption,
     methods: MethodsOption = None,
     columns: ColumnsOption = None,
+    exclude: ExcludeOption = None,
     label_column: LabelColumnOption = None,
     missing: MissingOption = Missing.refuse,
     seed: SeedOption = 0,
@@ -119,7 +121,14 @@ def compare(
     check_jobs(jobs)
     wanted = _wanted(methods)
     check_targets([], [data])
-    given = Input(data, parse_names(columns), label_column, None, missing)
+    given = Input(
+        data,
+        parse_names(columns),
+        label_column,
+        None,
+        missing,
+        parse_names(exclude, "--exclude"),
+    )
     with out.progress("reading") as bar:
         found = _compare(given, clusters, wanted, seed, jobs, bar)
     out.notes(found.notes)

@@ -14,6 +14,7 @@ from icvi_artmap.cli.common import (
     STANDARD_STREAM,
     ColumnsOption,
     DataArgument,
+    ExcludeOption,
     IdColumnOption,
     IndexName,
     IndexOption,
@@ -123,6 +124,7 @@ def fit(
     clusters: ClustersOption = "auto",
     index: IndexOption = IndexName.NI,
     columns: ColumnsOption = None,
+    exclude: ExcludeOption = None,
     label_column: LabelColumnOption = None,
     id_column: IdColumnOption = None,
     missing: MissingOption = Missing.refuse,
@@ -149,7 +151,14 @@ def fit(
         raise wrong("--starts", f"with -k {clusters} there is one start. Give a number with -k.")
     kept = Kept(output, model, report)
     check_kept(kept, data, id_column)
-    given = Input(data, parse_names(columns), label_column, id_column, missing)
+    given = Input(
+        data,
+        parse_names(columns),
+        label_column,
+        id_column,
+        missing,
+        parse_names(exclude, "--exclude"),
+    )
     settings = {
         "n_clusters": n_clusters,
         "index": index.value,

@@ -12,6 +12,7 @@ from icvi_artmap.cli.common import (
     STANDARD_STREAM,
     ColumnsOption,
     DataArgument,
+    ExcludeOption,
     IdColumnOption,
     Input,
     JsonOption,
@@ -61,6 +62,7 @@ def score(
     data: DataArgument,
     labels: LabelsArgument,
     columns: ColumnsOption = None,
+    exclude: ExcludeOption = None,
     label_column: LabelColumnOption = None,
     id_column: IdColumnOption = None,
     missing: MissingOption = Missing.refuse,
@@ -73,7 +75,14 @@ def score(
     out = Output(quiet, as_json)
     in_file = labels == STANDARD_STREAM or Path(labels).is_file()
     check_targets([], [data, labels if in_file else None])
-    given = Input(data, parse_names(columns), label_column, id_column, missing)
+    given = Input(
+        data,
+        parse_names(columns),
+        label_column,
+        id_column,
+        missing,
+        parse_names(exclude, "--exclude"),
+    )
     with out.progress("reading") as bar:
         found = _scores(given, labels, in_file, bar)
     out.notes(found.table.notes)

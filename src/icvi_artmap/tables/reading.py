@@ -21,6 +21,10 @@ MOSTLY_NUMBERS = 0.9
 #: A column that counts up by one in this many rows or more is taken for row numbers.
 COUNTING_ROWS = 10
 
+#: Integers that are nearly all distinct and leave out few numbers between the least and the largest
+#: are identifiers too: at least so many rows, so large a part distinct, so small a part left out.
+NUMBERED_ROWS, DISTINCT, LEFT_OUT = 20, 0.9, 0.1
+
 #: How the note on columns with a single value begins.
 CONSTANT = "Constant:"
 #: What a note calls values that were passed to be put in for missing ones.
@@ -29,7 +33,15 @@ GIVEN_VALUES = "the values given"
 IDENTIFIERS = frozenset(
     ["id", "index", "key", "uuid", "guid", "row", "rowid", "unnamed: 0", "__index_level_0__"]
 )
-LABELS = frozenset(["class", "label", "labels", "target", "y", "cluster", "truth", "species"])
+#: What a column of known groups, or of somebody's clusters, is called.
+LABELS = frozenset(
+    [
+        *("class", "classes", "label", "labels", "target", "targets", "y"),
+        *("cluster", "clusters", "truth", "ground_truth", "species"),
+    ]
+)
+#: Columns beside which a column "y" is a coordinate.
+COORDINATES = frozenset(["x", "z"])
 
 
 class MissingValuesError(ValueError):
@@ -86,6 +98,7 @@ def read_table(
     id_column: str | None = None,
     missing: Literal["refuse", "drop", "mean"] | Sequence[float] = "refuse",
     delimiter: str | None = None,
+    exclude: Sequence[str] = (),
 ) -> Table:
     """Read the numeric columns of a table.
 
@@ -103,7 +116,9 @@ def read_table(
         The file; ``"-"`` reads CSV from standard input.
     columns : sequence of str, optional
         The columns to use, by name or by pattern, as in ``["width", "x*"]``. By default all of
-        numbers and truth values, but not those that look like row numbers or identifiers.
+        numbers and truth values, but not those that look like row numbers or identifiers, nor
+        those that look like known groups: called ``class``, ``label``, ``target``, ``y``,
+        ``cluster`` and so on, with few different integers.
     label_column : str, optional
         A column of known groups: not part of the data, but kept as ``labels``. In a NPZ file with
         ``X`` and ``y`` it is ``y``.
@@ -115,6 +130,8 @@ def read_table(
         rows need the means of the training data (``model.fitted_.scaling.mean``), not their own.
     delimiter : str, optional
         For text, what separates cells; a blank stands for any white space.
+    exclude : sequence of str, default=()
+        Columns that are not to be used, by name or by pattern.
 
     Returns
     -------
@@ -150,7 +167,13 @@ def read_table(
     """
     treatment = _treatment(missing)
     wanted = [columns] if isinstance(columns, str) else columns
-    request = Request(None if wanted is None else list(wanted), label_column, id_column, delimiter)
+    request = Request(
+        None if wanted is None else list(wanted),
+        label_column,
+        id_column,
+        delimiter,
+        [exclude] if isinstance(exclude, str) else list(exclude),
+    )
     found = find_source(source)
     return _table(found.format.read(found, request), found, treatment)
 
@@ -326,8 +349,6 @@ def _table(content: Content, source: Source, missing: str | NDArray[np.float64])
         )
     if absent.any():
         X, rows = _without_missing(X, absent, used, source, missing, notes)
-    if content.tabular:
-        _remark_labels(X, used, choice.label, notes)
     constant = [name for name, column in zip(used, X.T, strict=True) if _is_constant(column)]
     if constant and len(X) > 1:
         notes.append(f"{CONSTANT} {_columns_of(constant)}.")
@@ -351,11 +372,11 @@ def _table(content: Content, source: Source, missing: str | NDArray[np.float64])
 
 def _usable(content: Content, source: Source, notes: list[str], keep_empty: bool) -> list[int]:
     """The columns that hold data, as far as one can tell; those without any value if asked for."""
-    features, identifiers = [], []
+    features, identifiers, groups = [], [], []
     left_out: dict[Kind, list[str]] = {Kind.TEXT: [], Kind.DATE: [], Kind.MISSING: []}
     booleans = []
     for j, name in enumerate(content.names):
-        if j in content.choice.as_given:
+        if j in content.choice.as_given | content.choice.excluded:
             continue
         kind = _kind(content, j)
         if kind in left_out and not (kind == Kind.MISSING and keep_empty):
@@ -363,6 +384,8 @@ def _usable(content: Content, source: Source, notes: list[str], keep_empty: bool
             left_out[kind].append(name)
         elif content.tabular and _is_identifier(name, content.values[:, j]):
             identifiers.append(name)
+        elif content.tabular and _is_groups(name, content.values[:, j], content.names):
+            groups.append(name)
         else:
             features.append(j)
             if kind == Kind.BOOLEAN:
@@ -377,6 +400,11 @@ def _usable(content: Content, source: Source, notes: list[str], keep_empty: bool
         notes.append(
             "Row numbers or identifiers by the look of them, left out: "
             f"{_columns_of(identifiers)}. To use them, name them in columns."
+        )
+    if groups:
+        notes.append(
+            f"Known groups by the look of them, left out: {_columns_of(groups)}. To compare with "
+            "them, name them as label_column (--label-column); to use them, in columns (--columns)."
         )
     if booleans:
         notes.append(f"Truth values, taken as 0 and 1: {_columns_of(booleans)}.")
@@ -400,16 +428,38 @@ def _columns_of(names: list[str]) -> str:
 
 
 def _is_identifier(name: str, values: NDArray[np.float64]) -> bool:
-    """Whether a column counts the rows, or is called an identifier and has distinct integers."""
+    """Whether a column counts the rows, or has integers that are nearly all distinct.
+
+    These must be nearly consecutive too, unless the column is called an identifier.
+    """
     plain = name.strip().lower()
     called_so = plain in IDENTIFIERS or plain.endswith(("_id", " id"))
-    counting = len(values) >= COUNTING_ROWS and abs(values[1] - values[0]) == 1
-    if not (called_so or counting) or not np.all(values == np.rint(values)):
+    numbers = values[~np.isnan(values)]
+    if len(numbers) < DISTINCT * len(values) or not np.all(numbers == np.rint(numbers)):
         return False
-    steps = np.diff(values)
+    steps = np.diff(numbers)
     if len(values) >= COUNTING_ROWS and (np.all(steps == 1) or np.all(steps == -1)):
         return True
-    return called_so and len(np.unique(values)) == len(values)
+    if not called_so and len(values) < NUMBERED_ROWS:
+        return False
+    distinct = len(np.unique(numbers))
+    if called_so and len(values) < NUMBERED_ROWS:
+        return distinct == len(values)
+    range_of_numbers = float(numbers.max() - numbers.min()) + 1.0
+    consecutive = distinct >= (1.0 - LEFT_OUT) * range_of_numbers
+    return distinct >= DISTINCT * len(numbers) and (called_so or consecutive)
+
+
+def _is_groups(name: str, values: NDArray[np.float64], names: list[str]) -> bool:
+    """Whether a column looks like known groups, which would give the clusters away."""
+    plain = name.strip().lower()
+    if plain not in LABELS:
+        return False
+    if plain == "y" and any(other.strip().lower() in COORDINATES for other in names):
+        return False
+    numbers = values[~np.isnan(values)]
+    distinct = len(np.unique(numbers))
+    return bool(np.all(numbers == np.rint(numbers)) and 1 < distinct <= len(values) // 2)
 
 
 def _refuse_mostly_numbers(content: Content, j: int, source: Source) -> None:
@@ -511,22 +561,6 @@ def _without_missing(
         f"({in_columns})."
     )
     return X, rows
-
-
-def _remark_labels(
-    X: NDArray[np.float64], names: list[str], label: int | None, notes: list[str]
-) -> None:
-    """Note columns that look like known groups, which would give the clusters away."""
-    if label is not None:
-        return
-    for name, values in zip(names, X.T, strict=True):
-        if name.strip().lower() in LABELS and np.all(values == np.rint(values)):
-            distinct = len(np.unique(values))
-            if 1 < distinct <= len(values) // 2:
-                notes.append(
-                    f"Column {shown(name)} is used as data. If it holds known groups, name it as "
-                    "label_column."
-                )
 
 
 def _is_constant(column: NDArray[np.float64]) -> bool:
