@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cli_tools import blobs
 
+from cli_tools import blobs
 from icvi_artmap import write_table
 from icvi_artmap.cli.app import run as run_command
 
