@@ -106,11 +106,12 @@ def _explained(model: ICVIARTMAP, table: Table, positions: list[int]) -> Explain
 
     trained = is_training_data(model, table.X)
     found = explain_samples(model, table.X[positions], samples=positions if trained else None)
-    names = sample_names(table)
+    names, columns = sample_names(table), list(table.columns)
     found = replace(
         found,
         sample_names=[names[position] for position in positions],
-        feature_names=list(table.columns),
+        feature_names=columns,
+        profile_names=model.fitted_.profiled_names(columns),
     )
     labels = [int(model.labels_[position]) for position in positions] if trained else None
     return Explained(found, labels)
