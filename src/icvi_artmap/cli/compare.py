@@ -28,6 +28,8 @@ from icvi_artmap.cli.common import (
     NumberOption,
     QuietOption,
     SeedOption,
+    Transform,
+    TransformOption,
     agreement,
     check_jobs,
     check_targets,
@@ -105,6 +107,7 @@ def compare(
     exclude: ExcludeOption = None,
     label_column: LabelColumnOption = None,
     missing: MissingOption = Missing.refuse,
+    transform: TransformOption = Transform.clip,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
     quiet: QuietOption = False,
@@ -128,6 +131,7 @@ def compare(
         None,
         missing,
         parse_names(exclude, "--exclude"),
+        transform,
     )
     with out.progress("reading") as bar:
         found = _compare(given, clusters, wanted, seed, jobs, bar)

@@ -20,6 +20,8 @@ from icvi_artmap.cli.common import (
     Missing,
     MissingOption,
     QuietOption,
+    Transform,
+    TransformOption,
     agreement,
     check_targets,
     cluster_sizes,
@@ -66,6 +68,7 @@ def score(
     label_column: LabelColumnOption = None,
     id_column: IdColumnOption = None,
     missing: MissingOption = Missing.refuse,
+    transform: TransformOption = Transform.clip,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -82,6 +85,7 @@ def score(
         id_column,
         missing,
         parse_names(exclude, "--exclude"),
+        transform,
     )
     with out.progress("reading") as bar:
         found = _scores(given, labels, in_file, bar)

@@ -32,7 +32,7 @@ class Transform(NamedTuple):
 
     kind: NDArray[np.int64]  #: (d,) NONE, DRAWN_IN or POWER
     centre: NDArray[np.float64]  #: (d,) median
-    width: NDArray[np.float64]  #: (d,) robust deviation, above 0
+    width: NDArray[np.float64]  #: (d,) robust deviation, by median or quartiles, above 0
     power: NDArray[np.float64]  #: (d,) of Yeo and Johnson; 1 changes nothing
 
 
@@ -46,7 +46,8 @@ def learn_transform(X: NDArray[np.float64], how: str, left_alone: NDArray[np.boo
     centre = np.median(X, axis=0)
     spread = OF_MEDIAN * np.median(np.abs(X - centre), axis=0)
     low, high = np.percentile(X, [25, 75], axis=0)
-    width = np.where(spread > 0.0, spread, OF_QUARTILES * (high - low))
+    # Quartiles see a cluster that the median distance does not: one of a quarter of the rows.
+    width = np.maximum(spread, OF_QUARTILES * (high - low))
     width = np.where(width > 0.0, width, X.std(axis=0))
     kind, power = np.zeros(d, np.int64), np.ones(d)
     usable = np.isfinite(width) & (width > 0.0) & ~left_alone & (how != "none")

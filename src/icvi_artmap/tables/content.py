@@ -52,10 +52,16 @@ class Choice:
     label: int | None
     ident: int | None
     excluded: frozenset[int] = frozenset()
+    words: frozenset[int] = frozenset()  # columns of text that are categories
 
     @property
     def as_given(self) -> set[int]:
         """Columns whose cells are kept as they stand in the input."""
+        return {*self.words, *self.apart}
+
+    @property
+    def apart(self) -> set[int]:
+        """Columns that are no data: labels and names."""
         return {position for position in (self.label, self.ident) if position is not None}
 
 
@@ -68,6 +74,7 @@ class Request:
     id_column: str | None = None
     delimiter: str | None = None  # what separates the cells of text; None: to be found out
     exclude: Sequence[str] = ()  # columns that are not to be used, by name or pattern
+    words: Sequence[str] = ()  # columns of text that are categories, by name
 
     def among(self, names: Sequence[str], source: str) -> Choice:
         """Find the columns; every name must exist, and exist once."""
@@ -100,8 +107,10 @@ class Request:
                 raise unknown_column(wanted, "exclude", names, source)
             excluded.update(matching)
         unused = frozenset(excluded)
+        words = frozenset(find(name, "categories") for name in self.words) - unused
+        words -= {label, ident}
         if self.columns is None:
-            return Choice(None, label, ident, unused)
+            return Choice(None, label, ident, unused, words)
         features: dict[int, None] = {}  # in the order asked for, each once
         for wanted in self.columns:
             if wanted in position:
@@ -124,7 +133,8 @@ class Request:
             raise ValueError("columns is empty: name at least one column, or pass None for all.")
         if not features.keys() - unused:
             raise ValueError("exclude leaves none of the columns that are asked for in columns.")
-        return Choice([j for j in features if j not in unused], label, ident, unused)
+        used = [j for j in features if j not in unused]
+        return Choice(used, label, ident, unused, words)
 
 
 def unknown_column(name: str, role: str, names: Sequence[str], source: str) -> ValueError:
