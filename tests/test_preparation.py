@@ -606,3 +606,11 @@ def test_callbacks_see_the_units_of_the_data():
     complete = model.fitted_.trained
     expected = adjusted_rand_score(y[complete], model.predict(np.exp(X / 3)[complete]))
     assert log["adjusted_rand_score"].iloc[-1] == pytest.approx(expected)
+
+
+def test_parameters_set_after_a_fit_change_nothing_of_it():
+    X = with_gaps(make_gaussian_clusters(3, 3, n_samples=300, random_state=0)[0], 0.05)
+    model = ICVIARTMAP(3, missing="mean", transform_columns="clip", random_state=0).fit(X)
+    expected = model.predict(X)
+    model.set_params(missing="error", transform_columns="none", categories="auto")
+    assert_array_equal(model.predict(X), expected)

@@ -148,14 +148,17 @@ class FittedModel:
         if told is None:
             return self.moments.mean, self.scaling
         part = (self.moments.n / self.moments.n.sum())[:, None]
-        middle = (part * told.mean).sum(axis=0)
-        variance = (part * (told.variance + np.square(told.mean - middle))).sum(axis=0)
-        size = np.abs(told.mean).max(axis=0)
-        deviation = np.sqrt(np.where(variance > np.square(ROUNDING * size), variance, 0.0))
-        varied = deviation > 0.0
+        size = np.maximum(np.abs(told.mean), told.deviation).max(axis=0)
+        size = np.where(size > 0.0, size, 1.0)
+        means = told.mean / size
+        middle = (part * means).sum(axis=0)
+        squares = np.square(told.deviation / size) + np.square(means - middle)
+        deviation = np.sqrt((part * squares).sum(axis=0))
+        varied = deviation > ROUNDING
         deviation = np.where(varied, deviation, 1.0)
-        mean = np.where(varied, told.mean - middle, 0.0) / deviation
-        return mean, Scaling(middle, deviation, middle, deviation)
+        mean = np.where(varied, means - middle, 0.0) / deviation
+        scaling = Scaling(middle * size, deviation * size, middle * size, deviation * size)
+        return mean, scaling
 
     def profiled_names(self, names: list[str]) -> list[str]:
         """What these features are called, from the names of the columns."""

@@ -734,7 +734,7 @@ class ICVIARTMAP(
         return lambda line: print(f"ICVIARTMAP: {head}{line}", flush=True)
 
     def _check_data(self, X: ArrayLike, reset: bool) -> NDArray[np.floating]:
-        if preparing.prepares(self):
+        if preparing.prepares(self) if reset else self.preparation_ is not None:
             return preparing.checked_rows(self, X, reset)
         return checked_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1)
 

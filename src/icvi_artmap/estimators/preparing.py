@@ -79,9 +79,12 @@ def prepares(model: ICVIARTMAP) -> bool:
 def checked_rows(model: ICVIARTMAP, X: ArrayLike, reset: bool) -> NDArray[np.floating]:
     """The rows as floats, with NaN for missing cells and positions of values for categories."""
     least = 2 if reset else 1
-    gaps = "allow-nan" if model.missing != "error" else True
-    if model.categories is None:
-        return checked_data(model, X, reset=reset, ensure_min_samples=least, ensure_all_finite=gaps)
+    fills, categories = _wanted(model, reset)
+    if not categories:
+        finite = "allow-nan" if fills else True
+        return checked_data(
+            model, X, reset=reset, ensure_min_samples=least, ensure_all_finite=finite
+        )
     refuse_sparse(X)
     refuse_equal_names(X)
     with short_messages():
@@ -96,14 +99,14 @@ def checked_rows(model: ICVIARTMAP, X: ArrayLike, reset: bool) -> NDArray[np.flo
         validate_data(model, X, reset=reset, skip_check_array=True)
         columns = columns_of(X)
     names = feature_names(model)
-    values = learn_values(columns, names, model.categories) if reset else _values(model)
+    values = learn_values(columns, names, model.categories or ()) if reset else _values(model)
     rows = coded(columns, names, values)
     if len(rows) < least:
         raise ValueError(
             f"Found array with {len(rows)} sample(s) (shape={rows.shape}) while a minimum of "
             f"{least} is required by {type(model).__name__}."
         )
-    if model.missing == "error" and np.isnan(rows).any():
+    if not fills and np.isnan(rows).any():
         raise ValueError(
             f"Input X contains NaN, but {type(model).__name__} needs a value in every cell. Use "
             'missing="neighbours", or leave out the rows with missing values.'
@@ -111,6 +114,18 @@ def checked_rows(model: ICVIARTMAP, X: ArrayLike, reset: bool) -> NDArray[np.flo
     if reset:
         model.preparation_ = Preparation(values)
     return rows
+
+
+def _wanted(model: ICVIARTMAP, reset: bool) -> tuple[bool, bool]:
+    """Whether gaps are filled or left out, and whether there are categories.
+
+    A fit goes by the parameters, all else by what was learned.
+    """
+    if reset:
+        return model.missing != "error", model.categories is not None
+    made = model.preparation_
+    assert made is not None
+    return made.fills is not None, bool(made.n_values.any())
 
 
 def _values(model: ICVIARTMAP) -> Values:

@@ -102,12 +102,12 @@ def take(
     _check_whole(made, d)
     told = InUnits(
         contents.take("in_units.mean", np.float64, k, n_described),
-        contents.take("in_units.variance", np.float64, k, n_described),
+        contents.take("in_units.deviation", np.float64, k, n_described),
         contents.take("in_units.lower", np.float64, n_categories, width),
         contents.take("in_units.upper", np.float64, n_categories, width),
     )
-    if (told.variance < 0.0).any() or (told.lower > told.upper).any():
-        raise ContentError("'in_units' has a negative variance, or bounds that are none")
+    if (told.deviation < 0.0).any() or (told.lower > told.upper).any():
+        raise ContentError("'in_units' has a negative deviation, or bounds that are none")
     trained = None
     if "trained" in contents:
         trained = contents.take("trained", np.bool_, len(labels))

@@ -21,10 +21,11 @@ from icvi_artmap.preparation.transforms import (
     piles,
     transformed,
 )
+from icvi_artmap.samples.scaling import learn_scaling, standardised_table
 
 #: Clusters are found in no more rows to choose.
 MOST_ROWS = 2_000
-#: The part of a column's variance that is added to covariances, which may be singular.
+#: What is added to covariances of standardised columns, which may be singular.
 RIDGE = 1e-6
 
 
@@ -60,13 +61,14 @@ def chosen_transform(
 
 def _log_likelihood(T: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
     """Mean over the rows, of Gaussians of the clusters; constants are left out."""
-    n, d = T.shape
-    ridge = np.diag(RIDGE * np.where(T.std(axis=0) > 0.0, T.var(axis=0), 1.0))
-    total = 0.0
+    scaling = learn_scaling(T)
+    Z = standardised_table(T, scaling)
+    n, d = Z.shape
+    total = -float(np.log(scaling.deviation).sum())
     for i in np.unique(labels):
-        rows = T[labels == i]
+        rows = Z[labels == i]
         part = len(rows) / n
-        covariance = np.cov(rows.T, ddof=0).reshape(d, d) + ridge
+        covariance = np.cov(rows.T, ddof=0).reshape(d, d) + RIDGE * np.eye(d)
         away = rows - rows.mean(axis=0)
         form = np.einsum("ij,ij->", away, np.linalg.solve(covariance, away.T).T) / n
         total += part * (np.log(part) - 0.5 * np.linalg.slogdet(covariance)[1]) - 0.5 * form

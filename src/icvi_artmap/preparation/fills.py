@@ -32,13 +32,15 @@ def learn_fills(X: NDArray[np.float64], how: str, coded: NDArray[np.bool_]) -> F
     Every column has a value somewhere.
     """
     d = X.shape[1]
-    middle = np.nanmedian if how == "median" else np.nanmean
-    value = middle(X, axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = (np.nanmedian if how == "median" else np.nanmean)(X, axis=0)
+        deviation = np.nanstd(X, axis=0)
+    if not np.isfinite(value).all():  # the sum is beyond what a float can hold
+        value = np.nansum(X / np.maximum((~np.isnan(X)).sum(axis=0), 1), axis=0)
     for f in np.flatnonzero(coded):
         codes, times = np.unique(X[~np.isnan(X[:, f]), f], return_counts=True)
         value[f] = codes[times.argmax()]
-    deviation = np.nanstd(X, axis=0)
-    scale = np.where(deviation > 0.0, deviation, 1.0)
+    scale = np.where((deviation > 0.0) & np.isfinite(deviation), deviation, 1.0)
     if how != "neighbours":
         return Fills(value, scale, np.empty((0, d)), np.empty((0, d), np.bool_))
     rows = np.unique(np.linspace(0, len(X) - 1, min(len(X), REFERENCES)).round().astype(np.int64))
@@ -65,7 +67,7 @@ def _fill_row(
     """
     both = fills.known & ~absent
     shared = both.sum(axis=1)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         square = np.square((fills.reference - row) / fills.scale)
     square[:, coded] = np.where(fills.reference[:, coded] == row[coded], 0.0, OTHER_CATEGORY)
     square = np.where(both, square, 0.0).sum(axis=1) * (len(row) / np.maximum(shared, 1))
@@ -79,4 +81,4 @@ def _fill_row(
             codes, times = np.unique(near, return_counts=True)
             row[f] = codes[times.argmax()]
         else:
-            row[f] = near.mean()
+            row[f] = (near / len(near)).sum()

@@ -95,7 +95,7 @@ class InUnits(NamedTuple):
     """Clusters and categories in the units of the data, over the rows they were learned from."""
 
     mean: NDArray[np.float64]  #: (k, c) of every described column
-    variance: NDArray[np.float64]  #: (k, c) about these means
+    deviation: NDArray[np.float64]  #: (k, c) about these means
     lower: NDArray[np.float64]  #: (C, d) bounds of the categories
     upper: NDArray[np.float64]  #: (C, d)
 
@@ -115,9 +115,11 @@ def in_units(
     columns = preparation.described(X)
     n = np.maximum(np.bincount(clusters, minlength=k), 1)[:, None]
     mean, variance = np.zeros((k, columns.shape[1])), np.zeros((k, columns.shape[1]))
-    np.add.at(mean, clusters, columns)
+    size = np.abs(columns).max(axis=0)  # of which squares are taken, which might overflow
+    size = np.where(size > 0.0, size, 1.0)
+    np.add.at(mean, clusters, columns / size)
     mean /= n
-    np.add.at(variance, clusters, np.square(columns - mean[clusters]))
+    np.add.at(variance, clusters, np.square(columns / size - mean[clusters]))
     rows = preparation.filled(X)
     ends = [preparation.turned_back(corners[:, end]) for end in (0, 1)]
     lower, upper = np.minimum(*ends), np.maximum(*ends)
@@ -125,4 +127,4 @@ def in_units(
     lower[held], upper[held] = np.inf, -np.inf
     np.minimum.at(lower, categories, rows)
     np.maximum.at(upper, categories, rows)
-    return InUnits(mean, variance / n, lower, upper)
+    return InUnits(mean * size, np.sqrt(variance / n) * size, lower, upper)

@@ -18,6 +18,8 @@ CLIP = 3.0
 OF_MEDIAN, OF_QUARTILES = 1.4826, 1.0 / 1.349
 #: Powers are kept in these bounds, and deviations as well: their powers are finite numbers.
 MOST_POWER, MOST_DEVIATIONS = 5.0, 1e6
+#: Columns with larger numbers are left alone.
+LARGEST = 1e290
 #: Powers are learned from no more rows.
 MOST_ROWS = 50_000
 #: A column in which more rows than this part share one value has no density to compare.
@@ -43,14 +45,16 @@ def learn_transform(X: NDArray[np.float64], how: str, left_alone: NDArray[np.boo
     rows share a value are not drawn in: they have no robust deviation.
     """
     d = X.shape[1]
-    centre = np.median(X, axis=0)
-    spread = OF_MEDIAN * np.median(np.abs(X - centre), axis=0)
-    low, high = np.percentile(X, [25, 75], axis=0)
-    # Quartiles see a cluster that the median distance does not: one of a quarter of the rows.
-    width = np.maximum(spread, OF_QUARTILES * (high - low))
-    width = np.where(width > 0.0, width, X.std(axis=0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = np.median(X, axis=0)
+        spread = OF_MEDIAN * np.median(np.abs(X - centre), axis=0)
+        low, high = np.percentile(X, [25, 75], axis=0)
+        # Quartiles see a cluster that the median distance does not: one of a quarter of the rows.
+        width = np.maximum(spread, OF_QUARTILES * (high - low))
+        width = np.where(width > 0.0, width, X.std(axis=0))
     kind, power = np.zeros(d, np.int64), np.ones(d)
-    usable = np.isfinite(width) & (width > 0.0) & ~left_alone & (how != "none")
+    usable = (width > 1.0 / LARGEST) & (width < LARGEST) & (np.abs(centre) < LARGEST)
+    usable &= ~left_alone & (how != "none")
     width = np.where(usable, width, 1.0)
     for f in np.flatnonzero(usable):
         if len(np.unique(X[:, f])) <= 2:
@@ -58,7 +62,7 @@ def learn_transform(X: NDArray[np.float64], how: str, left_alone: NDArray[np.boo
         if how == "clip" and spread[f] > 0.0:
             kind[f] = DRAWN_IN
         elif how == "power":
-            found = _learn_power((X[:, f] - centre[f]) / width[f])
+            found = _learn_power(_deviations(X[:, f], centre[f], width[f]))
             if found is not None:
                 kind[f], power[f] = POWER, found
     return Transform(kind, np.where(kind == NONE, 0.0, centre), width, power)
@@ -69,10 +73,9 @@ def _learn_power(z: NDArray[np.float64]) -> float | None:
     from sklearn.preprocessing import PowerTransformer
 
     rows = np.linspace(0, len(z) - 1, min(len(z), MOST_ROWS)).round().astype(np.int64)
-    z = np.clip(z[rows], -MOST_DEVIATIONS, MOST_DEVIATIONS)
     try:
         with np.errstate(all="ignore"):
-            found = PowerTransformer(standardize=False).fit(z[:, None]).lambdas_[0]
+            found = PowerTransformer(standardize=False).fit(z[rows, None]).lambdas_[0]
     except (ValueError, RuntimeError, FloatingPointError):
         return None
     return float(np.clip(found, -MOST_POWER, MOST_POWER)) if np.isfinite(found) else None
@@ -83,14 +86,14 @@ def transformed(X: NDArray[np.float64], transform: Transform) -> NDArray[np.floa
     result = np.array(X, np.float64)
     for f in np.flatnonzero(transform.kind).tolist():
         centre, width = transform.centre[f], transform.width[f]
+        z = _deviations(X[:, f], centre, width)
         if transform.kind[f] == DRAWN_IN:
-            z = (X[:, f] - centre) / width
             far = np.abs(z) > CLIP
             result[far, f] = centre + width * np.sign(z[far]) * CLIP * (
                 1.0 + np.log(np.abs(z[far]) / CLIP)
             )
         else:
-            result[:, f] = _yeo_johnson(_deviations(X[:, f], transform, f), transform.power[f])
+            result[:, f] = _yeo_johnson(z, transform.power[f])
     return result
 
 
@@ -118,7 +121,7 @@ def log_slopes(X: NDArray[np.float64], transform: Transform) -> NDArray[np.float
     """Sum of the logarithms of all derivatives at every row: what a density changes by."""
     result = np.zeros(len(X))
     for f in np.flatnonzero(transform.kind).tolist():
-        z = _deviations(X[:, f], transform, f)
+        z = _deviations(X[:, f], transform.centre[f], transform.width[f])
         if transform.kind[f] == DRAWN_IN:
             result -= np.log(np.maximum(np.abs(z) / CLIP, 1.0))
         else:
@@ -134,10 +137,10 @@ def piles(X: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.array(most) > max(PILE * len(X), 1.0)
 
 
-def _deviations(column: NDArray[np.float64], transform: Transform, f: int) -> NDArray[np.float64]:
+def _deviations(column: NDArray[np.float64], centre: float, width: float) -> NDArray[np.float64]:
+    """How far values are from the centre; beyond a million deviations all are the same."""
     with np.errstate(over="ignore"):
-        z = (column - transform.centre[f]) / transform.width[f]
-    return np.clip(z, -MOST_DEVIATIONS, MOST_DEVIATIONS)
+        return np.clip((column - centre) / width, -MOST_DEVIATIONS, MOST_DEVIATIONS)
 
 
 def _yeo_johnson(z: NDArray[np.float64], power: float) -> NDArray[np.float64]:
