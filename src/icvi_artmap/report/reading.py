@@ -101,7 +101,7 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
 
 #: What was done to columns, in words.
 TRANSFORMED = {
-    "clip": "values far from the median were drawn in, beyond 3 robust deviations",
+    "clip": "values beyond 3 robust deviations from the median were drawn in",
     "power": "every column was raised to a power that makes it less skewed",
 }
 
@@ -124,7 +124,8 @@ def _preparation(model: ICVIARTMAP) -> Iterator[Sentence]:
             f"was taken: {TRANSFORMED.get(chosen, 'the columns were left as they are')}.",
         )
     elif made is not None and made.chosen in TRANSFORMED:
-        yield Sentence("plain", f"Before, {TRANSFORMED[made.chosen]}.")
+        done = TRANSFORMED[made.chosen]
+        yield Sentence("plain", f"{done[0].upper()}{done[1:]} before clusters were found.")
     for caution in model.cautions_:
         yield Sentence("beware", caution)
 
