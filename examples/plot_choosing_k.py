@@ -104,7 +104,7 @@ plt.show()
 # rather than in a group of its own.
 
 small = np.bincount(model.labels_).argmin()
-apart = np.abs(model.fitted_.means_in_deviations()[small]).argsort()[::-1]
+apart = np.abs(model.fitted_.profiled()[0][small]).argsort()[::-1]
 PartitionDisplay.from_estimator(model, X, projection=tuple(apart[:2].tolist())).plot()
 plt.show()
 

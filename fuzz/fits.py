@@ -21,6 +21,8 @@ from icvi_artmap import (
     FuzzyARTMAP,
     index_value,
 )
+from icvi_artmap.estimators.fitted import rows_of
+from icvi_artmap.estimators.preparing import DROPPED
 from icvi_artmap.indices.registry import NAMES
 
 #: How far the index value of a fit may be from that of its labels.
@@ -106,6 +108,9 @@ def random_options(rng: np.random.Generator) -> dict[str, Any]:
         "order": choice(rng, None, None, None, "vat"),
         "shuffle": bool(rng.random() < 0.8),
         "noise": bool(rng.random() < 0.3),
+        "missing": choice(rng, *("error",) * 4, "drop", "mean", "median", "neighbours"),
+        "transform_columns": choice(rng, *("none",) * 4, "clip", "power", "auto"),
+        "categories": choice(rng, *(None,) * 6, "auto"),
         "n_init": choice(rng, 1, 1, 1, 3),
         "kmeans_trials": choice(rng, 1, 10),
         "random_state": int(rng.integers(100)),
@@ -237,7 +242,12 @@ def checked_partition(model: Any, X: Any) -> None:
     demand(np.array_equal(np.unique(own), np.arange(k)), "labels have gaps")
     if isinstance(model, ICVIARTMAP):
         checked_noise(model, X)
-        value = index_value(X, model.sample_clusters_, model.index, resolution=model.resolution_)
+        fitted = model.fitted_
+        trained = slice(None) if fitted.trained is None else fitted.trained
+        seen = fitted.prepared(rows_of(model, X))[trained]
+        value = index_value(
+            seen, model.sample_clusters_[trained], model.index, resolution=model.resolution_
+        )
         close = np.isclose(model.index_value_, value, rtol=CLOSE, atol=CLOSE)
         demand(bool(close), f"index_value_ is {model.index_value_!r}, of the labels {value!r}")
     for rows in (X, *new_rows(X)):
@@ -248,6 +258,7 @@ def checked_partition(model: Any, X: Any) -> None:
             predicted = model.predict(rows)
             demand(predicted.shape == (len(rows),), f"predict gives shape {predicted.shape}")
             least = -1 if getattr(model, "noise", False) else 0
+            least = DROPPED if getattr(model, "missing", "") == "drop" else least
             within = least <= predicted.min() <= predicted.max() < k
             demand(within, f"predict ({rule}) out of range")
         choices = np.asarray(model.transform(rows))
@@ -262,12 +273,16 @@ def checked_noise(model: ICVIARTMAP, X: Any) -> None:
         demand(bool(((scores >= 0.0) & (scores <= 1.0)).all()), "outlier scores out of range")
         demand(bool(np.allclose(parts.sum(axis=1), 1.0, rtol=0.0, atol=1e-12)), "no memberships")
         if model.noise:
-            marked = model.predict(rows) == -1
-            demand(np.array_equal(marked, scores > 0.5), "noise is not what has a high score")
+            labels = model.predict(rows)
+            kept = labels != DROPPED
+            same = np.array_equal(labels[kept] == -1, scores[kept] > 0.5)
+            demand(same, "noise is not what has a high score")
     expected = model.sample_clusters_
     if model.noise:
         expected = np.where(model.outlier_score(X) > 0.5, -1, expected)
-    demand(np.array_equal(model.labels_, expected), "labels are neither clusters nor noise")
+    kept = model.labels_ != DROPPED
+    same = np.array_equal(model.labels_[kept], expected[kept])
+    demand(same, "labels are neither clusters nor noise")
 
 
 def checked_classes(model: FuzzyARTMAP, X: Any) -> None:

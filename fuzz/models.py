@@ -95,10 +95,22 @@ def fitted_models() -> list[Any]:
             ICVIARTMAP(range(2, 5), random_state=0, rho_ab=0.5).fit(X),
             ICVIARTMAP("auto", shape="any", random_state=0).fit(rings),
             ICVIARTMAP(3, index="ch", noise=True, random_state=0).fit(np.vstack([X, 99.0 + X[:1]])),
+            prepared(X),
+            prepared(X, index="ch", categories=[1], transform_columns="clip"),
             FuzzyART(0.98, feature_range=(-99, [99.0, 98.0])).fit(X),
             DualVigilanceFuzzyART(0.9, 0.5, max_epochs=None).fit(X),
             FuzzyARTMAP(0.5, beta_ab=0.5, rho_ab=0.8, epsilon=-0.01).fit(X, classes),
         ]
+
+
+def prepared(X: NDArray[np.float64], **options: Any) -> Any:
+    """A model that fills gaps; with categories, of one column in words."""
+    cells: Any = np.where(np.arange(len(X))[:, None] % 20 == [3, 4], np.nan, X)
+    if "categories" in options:
+        cells = cells.astype(object)
+        cells[:, 1] = np.array(["no", "yes", "perhaps"])[np.arange(len(X)) % 3]
+    settings = {"missing": "neighbours", "transform_columns": "power", **options}
+    return ICVIARTMAP(3, random_state=0, **settings).fit(cells)
 
 
 def use(model: Any) -> None:

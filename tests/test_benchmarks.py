@@ -30,6 +30,8 @@ def test_quality_writes_its_page(tmp_path: Path) -> None:
         "Generated sets",
         "The number of clusters",
         "scikit-learn's real data",
+        "Real tables",
+        "Missing values",
         "Olivetti faces",
         "Which indices are refined",
         "Scale",

@@ -221,7 +221,7 @@ def test_fit_is_the_fit_of_the_library(data: Path, parsed: Any) -> None:
 def test_fit_refines_or_not(option: str, refine: bool, tmp_path: Path, parsed: Any) -> None:
     X = np.random.default_rng(1).normal(size=(200, 2))
     icvi_artmap.write_table(tmp_path / "data.npy", {"a": X[:, 0], "b": X[:, 1]})
-    facts = parsed("fit", tmp_path / "data.npy", "-k", "6", option)
+    facts = parsed("fit", tmp_path / "data.npy", "-k", "6", option, "--transform", "none")
     values = {
         given: ICVIARTMAP(6, refine=given, random_state=0).fit(X).index_value_
         for given in (True, False)
@@ -393,7 +393,8 @@ def test_what_is_no_number_is_null(tmp_path: Path, parsed: Any) -> None:
     two = labels < 2
     columns = {"a": X[two, 1], "flag": labels[two]}
     icvi_artmap.write_table(tmp_path / "flag.csv", columns)
-    facts = parsed("fit", tmp_path / "flag.csv", "-k", "2", "--index", "CH")
+    both = ("--columns", "a,flag")  # a column of two values is left out otherwise
+    facts = parsed("fit", tmp_path / "flag.csv", "-k", "2", "--index", "CH", *both)
     effects = {
         feature["name"]: feature["effect"]
         for cluster in facts["clusters"]

@@ -267,14 +267,22 @@ def test_text_dates_and_truth_values(table):
         ("Unnamed: 0", [0, 1, 2], True),
         ("uuid", [7, 1, 2], True),
         ("width", [5, 3, 9], False),
+        ("t", [*range(20), 12], True),
+        ("t", [*range(0, 40, 2), 12], False),
+        ("t", [*range(20), *range(20)], False),
+        ("t", [7, *range(19)][::-1], True),
+        ("order_id", [*range(0, 400, 20), 100], True),
+        ("order_id", [*range(20), *range(20)], False),
+        ("t", [*range(1, 30), ""], True),
+        ("t", [*range(1, 20), *[""] * 20], False),
     ],
 )
 def test_identifiers(table, name, values, left_out):
     content = f"{name},x\n" + "".join(f"{value},0.5\n" for value in values)
-    found = table(content)
+    found = table(content, missing="mean")
     assert (name not in found.columns) == left_out
     assert has_note(found, f"left out: column {name!r}. To use them, name them") == left_out
-    assert table(content, columns=[name]).columns == (name,)
+    assert table(content, columns=[name], missing="mean").columns == (name,)
 
 
 def test_constant_columns_are_kept(table):
@@ -283,10 +291,66 @@ def test_constant_columns_are_kept(table):
     assert found.notes == ("Constant: column 'a'.",)
 
 
-def test_labels_among_the_data_are_noticed(table):
-    content = "x,Class\n" + "".join(f"{i / 7},{i % 2}\n" for i in range(6))
-    assert has_note(table(content), "'Class' is used as data. If it holds known groups")
-    assert not has_note(table(content, label_column="Class"), "known groups")
+@pytest.mark.parametrize("name", ["Class", "target", "y", " Label ", "clusters"])
+def test_known_groups_among_the_data_are_left_out(table, name):
+    content = f"a,{name}\n" + "".join(f"{i / 7},{i % 2}\n" for i in range(6))
+    found = table(content)
+    assert found.columns == ("a",)
+    assert has_note(found, f"left out: column {name.strip()!r}. To compare with them")
+    assert not has_note(table(content, label_column=name.strip()), "Known groups")
+    assert table(content, columns=["a", name.strip()]).columns == ("a", name.strip())
+
+
+@pytest.mark.parametrize(
+    ("names", "values"),
+    [
+        ("x,y", [i % 2 for i in range(6)]),  # a coordinate
+        ("a,y", [i / 3 for i in range(6)]),  # a measurement
+        ("a,target", range(3, 9)),  # all different
+        ("a,targeted", [i % 2 for i in range(6)]),
+    ],
+)
+def test_what_is_no_column_of_known_groups(table, names, values):
+    rows = "".join(f"{i / 7},{value}\n" for i, value in enumerate(values))
+    assert table(f"{names}\n{rows}").columns == tuple(names.split(","))
+
+
+def test_known_groups_of_a_matrix_are_data(tmp_path):
+    np.save(tmp_path / "m.npy", np.column_stack([np.arange(6) / 7, np.arange(6) % 2]))
+    assert read_table(tmp_path / "m.npy").X.shape == (6, 2)
+
+
+@pytest.mark.parametrize(
+    ("exclude", "columns", "expected"),
+    [
+        (["b"], None, ("a", "x1", "x2")),
+        (["x*"], None, ("a", "b")),
+        ("x1", None, ("a", "b", "x2")),
+        (["x*", "a"], ["*"], ("b",)),
+        (["c"], None, ("a", "b", "x1", "x2")),  # text that would be left out anyway
+    ],
+)
+def test_columns_are_excluded(table, exclude, columns, expected):
+    content = "a,b,x1,x2,c\n1,2,3,4,u\n2,3,4,5,v\n"
+    if columns:
+        content = content.replace(",u", ",5").replace(",v", ",7").replace("x2,c", "x2,x3")
+    assert table(content, exclude=exclude, columns=columns).columns == expected
+
+
+def test_an_excluded_column_need_not_be_readable(table):
+    content = "a,b\n" + "".join(f"{i},{i if i else 'oops'}\n" for i in (0, 3, 1, 5) * 6)
+    with pytest.raises(ValueError, match="holds numbers, but"):
+        table(content.replace("0,oops", "0,8", 5))
+    assert table(content.replace("0,oops", "0,8", 5), exclude=["b"]).columns == ("a",)
+
+
+def test_wrong_names_to_exclude(table):
+    with pytest.raises(ValueError, match=r"no column 'aa' \(exclude\). Did you mean 'a'"):
+        table("a,b\n1,2\n3,4\n", exclude=["aa"])
+    with pytest.raises(ValueError, match="exclude leaves none"):
+        table("a,b\n1,2\n3,4\n", columns=["a"], exclude=["a"])
+    with pytest.raises(ValueError, match="no column of numbers"):
+        table("a,b\n1,2\n3,4\n", exclude=["*"])
 
 
 @pytest.mark.parametrize(

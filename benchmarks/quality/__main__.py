@@ -14,7 +14,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import common
-from benchmarks.quality import any_shape, comparison, losses, number, refining, sets
+from benchmarks.quality import (
+    any_shape,
+    comparison,
+    gaps,
+    losses,
+    number,
+    real_tables,
+    refining,
+    sets,
+)
 from benchmarks.quality.methods import Comparison
 from benchmarks.quality.sets import Sizes
 from icvi_artmap._support.threads import one_thread
@@ -45,6 +54,8 @@ SECTIONS: dict[str, Callable[[Sizes, list[Comparison]], str]] = {
     "generated": comparison.run_generated,
     "number": lambda sizes, _: number.run_number(sizes),
     "real": comparison.run_real,
+    "tables": lambda sizes, _: real_tables.run_real_tables(sizes),
+    "gaps": lambda sizes, _: gaps.run_gaps(sizes),
     "olivetti": lambda sizes, _: comparison.run_olivetti(sizes),
     "refining": lambda sizes, _: refining.run_refining(sizes),
     "scale": lambda sizes, _: refining.run_scale(sizes),

@@ -155,7 +155,7 @@ def scores(Z: NDArray[np.float64], labels: Labels) -> dict[str, float]:
         state = index.state(data, labels.astype(np.int64), k, k)
         found[name] = index.score(state)
         if index.gaussian:
-            found[PENALISED] = -index.criterion.of(state, found[name])
+            found[PENALISED] = -index.criterion.rater()(state, found[name])
     found[PCAES] = metrics.pcaes_index(Z, labels)
     found[CONN] = metrics.conn_index(Z, labels)
     return found

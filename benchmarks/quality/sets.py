@@ -32,6 +32,7 @@ class Sizes(NamedTuple):
     real: tuple[str, ...]
     scale: tuple[tuple[int, int, int, int], ...]  #: samples, k, k-means trials, repeats
     shapes: int  #: sets of clusters of any shape, of each kind at most
+    tables: int  #: real tables beside those of scikit-learn, at most
 
 
 REAL = ("iris", "wine", "breast_cancer", "digits", "digits, PCA to 20")
@@ -47,6 +48,7 @@ FULL = Sizes(
     real=REAL,
     scale=((70_000, 10, 10, 3), (70_000, 40, 10, 1), (1_000_000, 10, 1, 1)),
     shapes=100,
+    tables=1_000,
 )
 QUICK = FULL._replace(
     paper=QUICK_SETS,
@@ -58,6 +60,7 @@ QUICK = FULL._replace(
     real=REAL[:3],
     scale=((70_000, 10, 10, 1),),
     shapes=6,
+    tables=0,
 )
 SMOKE = Sizes(
     paper=("2d-4c-no0",),
@@ -71,6 +74,7 @@ SMOKE = Sizes(
     real=("iris",),
     scale=((1_000, 4, 1, 1),),
     shapes=1,
+    tables=0,
 )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from icvi_artmap._support.wording import LONGEST_PATH, plural, quoted, shortened
+from icvi_artmap._support.wording import LONGEST_PATH, counted, plural, quoted, shortened
 from icvi_artmap.indices.registry import NAMES
 from icvi_artmap.tables.formats import STREAM, names_of_formats, suffixes_of, written_formats
 
@@ -42,6 +42,36 @@ class Missing(StrEnum):
     refuse = "refuse"
     drop = "drop"
     mean = "mean"
+    median = "median"
+    neighbours = "neighbours"
+
+
+class NewMissing(StrEnum):
+    model = "model"
+    refuse = "refuse"
+    drop = "drop"
+    mean = "mean"
+
+
+class Categories(StrEnum):
+    leave = "leave"
+    use = "use"
+
+
+class Transform(StrEnum):
+    none = "none"
+    clip = "clip"
+    power = "power"
+
+
+#: What missing values are filled with, in words.
+FILLED_WITH = {
+    Missing.mean: "the mean of the column",
+    Missing.median: "the median of the column",
+    Missing.neighbours: "the mean of the nearest rows",
+}
+#: A column of numbers with three to so many different values is named, if each comes so often.
+FEW_VALUES, OFTEN = 10, 10
 
 
 DataArgument = Annotated[
@@ -81,7 +111,17 @@ ColumnsOption = Annotated[
         "-c",
         metavar="NAMES",
         help="Columns to use, with commas between; x* is every column that begins with x. "
-        "Default: all of numbers, but not row numbers and identifiers.",
+        "Default: all of numbers, but not row numbers, identifiers and known groups.",
+        show_default=False,
+    ),
+]
+ExcludeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        "-x",
+        metavar="NAMES",
+        help="Columns to leave out, named as in --columns.",
         show_default=False,
     ),
 ]
@@ -98,15 +138,23 @@ IdColumnOption = Annotated[
 MissingOption = Annotated[
     Missing,
     typer.Option(
-        help="Rows with missing values: an error, left out, or filled with the column's mean."
+        help="Rows with missing values: an error, left out, or filled with the column's mean, its "
+        "median or the mean of the nearest rows, which is best."
     ),
 ]
 NewMissingOption = Annotated[
-    Missing,
+    NewMissing,
     typer.Option(
         "--missing",
-        help="Rows with missing values: an error, left out, or filled with the column's mean in "
-        "the training data.",
+        help="Rows with missing values: as the model was fitted, an error, left out, or filled "
+        "with what the model has learned to fill them with, or else with the mean.",
+    ),
+]
+TransformOption = Annotated[
+    Transform,
+    typer.Option(
+        help="Long tails. clip: values beyond 3 robust deviations are drawn in; power: columns are "
+        "raised to a power that makes them less skewed.",
     ),
 ]
 SeedOption = Annotated[
@@ -167,7 +215,7 @@ def parse_clusters(text: str) -> int | range | Literal["auto"]:
     return range(numbers[0], numbers[1] + 1)
 
 
-def parse_names(given: Sequence[str] | None) -> list[str] | None:
+def parse_names(given: Sequence[str] | None, option: str = "--columns") -> list[str] | None:
     """Names separated by commas; one that has a comma in it stands in double quotes."""
     if not given:
         return None
@@ -175,7 +223,7 @@ def parse_names(given: Sequence[str] | None) -> list[str] | None:
         name.strip() for row in csv.reader(given, skipinitialspace=True) for name in row if name
     ]
     if not all(names) or not names:
-        raise wrong("--columns", "there is an empty name.")
+        raise wrong(option, "there is an empty name.")
     return names
 
 
@@ -267,6 +315,9 @@ class Input(NamedTuple):
     label_column: str | None
     id_column: str | None
     missing: Missing
+    exclude: Sequence[str] | None = None
+    transform: Transform = Transform.none  # what is done when it is read; fit does it itself
+    categories: Categories = Categories.leave
 
     @property
     def name(self) -> str:
@@ -275,41 +326,134 @@ class Input(NamedTuple):
 
 
 def read_data(given: Input) -> Table:
-    """A table without its constant columns, which tell nothing but count as features for NI."""
+    """A table of numbers, prepared, without columns of one or two values."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from icvi_artmap.preparation import fills, transforms
+
+    table = without_categories(read_whole(given), given)
+    X, none = table.X, np.zeros(len(table.columns), np.bool_)
+    if given.missing in FILLED_WITH:
+        table = with_note_on_gaps(table, FILLED_WITH[given.missing])
+        X = fills.filled(X, fills.learn_fills(X, given.missing.value, none), none)
+    if given.transform != Transform.none:
+        learned = transforms.learn_transform(X, given.transform.value, none)
+        X = transforms.transformed(X, learned)
+    return replace(table, X=X)
+
+
+def read_whole(given: Input) -> Table:
+    """A table without its constant columns; missing values that are to be filled are NaN."""
     from icvi_artmap.tables import read_table
 
+    fills = given.missing in FILLED_WITH
     table = read_table(
         given.data,
         columns=given.columns,
         label_column=given.label_column,
         id_column=given.id_column,
-        missing=given.missing.value,
+        missing="keep" if fills else given.missing.value,  # type: ignore[arg-type]
+        exclude=given.exclude or (),
+        categories=given.categories.value,
     )
     return without_constant(table, given.name)
 
 
+def with_note_on_gaps(table: Table, what: str) -> Table:
+    """The table with a note on its missing values; none if it has none."""
+    import numpy as np
+
+    count = int(np.isnan(table.X).sum())
+    if not count:
+        return table
+    note = (
+        f"{counted(count, 'missing value')} {'was' if count == 1 else 'were'} replaced by {what} "
+        f"({_named(table, np.isnan(table.X.T).sum(axis=1) > 0)})."
+    )
+    return _with_notes(table, *table.notes, note)
+
+
 def without_constant(table: Table, name: str) -> Table:
     """The table without columns of a single value; a note says which they were."""
-    from dataclasses import replace
-
     import numpy as np
 
     from icvi_artmap.tables.reading import CONSTANT
 
-    varied = np.not_equal(table.X, table.X[0]).any(axis=0)
+    first = np.nanmin(table.X, axis=0)
+    varied = ((first != table.X) & ~np.isnan(table.X)).any(axis=0)
     if varied.all() or len(table) == 1:
         return table
     if not varied.any():
         raise ValueError(f"All rows of {name!r} are the same: there are no clusters to find.")
-    constant = [column for column, varies in zip(table.columns, varied, strict=True) if not varies]
+    kept = _of_columns(table, varied)
     notes = [note for note in table.notes if not note.startswith(CONSTANT)]
-    left_out = f"{plural(len(constant), 'column')} {quoted(constant)}"
-    return replace(
-        table,
-        X=np.ascontiguousarray(table.X[:, varied]),
-        columns=tuple(column for column in table.columns if column not in constant),
-        notes=(*notes, f"Constant, left out: {left_out}."),
-    )
+    return _with_notes(kept, *notes, f"Constant, left out: {_named(table, ~varied)}.")
+
+
+def binary_columns(table: Table) -> list[str]:
+    """Columns of numbers that have two different values."""
+    import numpy as np
+
+    from icvi_artmap.preparation.columns import is_binary
+
+    return [
+        name
+        for name, column in zip(table.columns, table.X.T, strict=True)
+        if name not in table.words and is_binary(column[~np.isnan(column)])
+    ]
+
+
+def without_categories(table: Table, given: Input) -> Table:
+    """The table without columns of two values, unless they were asked for or there are no others.
+
+    Two values make two flat clusters. Columns with few values are named.
+    """
+    import numpy as np
+
+    binary = binary_columns(table)
+    two = np.array([name in binary for name in table.columns])
+    if given.columns is None and two.any() and not two.all():
+        left_out = f"Two values only, left out: {_named(table, two)}."
+        table = _with_notes(_of_columns(table, ~two), *table.notes, left_out)
+    few = np.array([name not in binary and _has_few_values(x) for name, x in _columns(table)])
+    if few.any():
+        note = f"Few different values, used as numbers: {_named(table, few)}."
+        table = _with_notes(table, *table.notes, note)
+    return table
+
+
+def _columns(table: Table) -> list[tuple[str, NDArray[Any]]]:
+    return list(zip(table.columns, table.X.T, strict=True))
+
+
+def _has_few_values(column: NDArray[Any]) -> bool:
+    import numpy as np
+
+    values, times = np.unique(column[~np.isnan(column)], return_counts=True)
+    return len(values) <= FEW_VALUES and bool(times.mean() >= OFTEN)
+
+
+def _of_columns(table: Table, chosen: NDArray[Any]) -> Table:
+    from dataclasses import replace
+
+    import numpy as np
+
+    names = tuple(name for name, use in zip(table.columns, chosen, strict=True) if use)
+    words = {name: words for name, words in table.words.items() if name in names}
+    return replace(table, X=np.ascontiguousarray(table.X[:, chosen]), columns=names, words=words)
+
+
+def _with_notes(table: Table, *notes: str) -> Table:
+    from dataclasses import replace
+
+    return replace(table, notes=notes)
+
+
+def _named(table: Table, chosen: NDArray[Any]) -> str:
+    names = [name for name, use in zip(table.columns, chosen, strict=True) if use]
+    return f"{plural(len(names), 'column')} {quoted(names)}"
 
 
 def written_files(*paths: str | None) -> list[str]:

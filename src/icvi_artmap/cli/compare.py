@@ -18,6 +18,7 @@ from icvi_artmap._support.wording import (
 from icvi_artmap.cli.common import (
     ColumnsOption,
     DataArgument,
+    ExcludeOption,
     Input,
     JobsOption,
     JsonOption,
@@ -27,6 +28,8 @@ from icvi_artmap.cli.common import (
     NumberOption,
     QuietOption,
     SeedOption,
+    Transform,
+    TransformOption,
     agreement,
     check_jobs,
     check_targets,
@@ -102,8 +105,10 @@ def compare(
     clusters: NumberOption,
     methods: MethodsOption = None,
     columns: ColumnsOption = None,
+    exclude: ExcludeOption = None,
     label_column: LabelColumnOption = None,
     missing: MissingOption = Missing.refuse,
+    transform: TransformOption = Transform.clip,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
     quiet: QuietOption = False,
@@ -120,7 +125,15 @@ def compare(
     check_jobs(jobs)
     wanted = _wanted(methods)
     check_targets([], [data])
-    given = Input(data, parse_names(columns), label_column, None, missing)
+    given = Input(
+        data,
+        parse_names(columns),
+        label_column,
+        None,
+        missing,
+        parse_names(exclude, "--exclude"),
+        transform,
+    )
     with out.progress("reading") as bar:
         found = _compare(given, clusters, wanted, seed, jobs, bar)
     out.notes(found.notes)

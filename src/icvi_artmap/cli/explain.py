@@ -11,8 +11,8 @@ from icvi_artmap.cli.common import (
     DataArgument,
     IdColumnOption,
     JsonOption,
-    Missing,
     ModelArgument,
+    NewMissing,
     NewMissingOption,
     QuietOption,
     check_model_file,
@@ -52,7 +52,7 @@ def explain(
     data: DataArgument,
     row: RowOption,
     id_column: IdColumnOption = None,
-    missing: NewMissingOption = Missing.refuse,
+    missing: NewMissingOption = NewMissing.model,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -101,16 +101,18 @@ def _explained(model: ICVIARTMAP, table: Table, positions: list[int]) -> Explain
     """Explain the rows at these positions of the table."""
     from dataclasses import replace
 
-    from icvi_artmap.estimators.fitted import is_training_data
+    from icvi_artmap.estimators.fitted import is_training_data, rows_of
     from icvi_artmap.inspection.explain import explain as explain_samples
 
-    trained = is_training_data(model, table.X)
-    found = explain_samples(model, table.X[positions], samples=positions if trained else None)
-    names = sample_names(table)
+    cells = table.cells()
+    trained = is_training_data(model, rows_of(model, cells))
+    found = explain_samples(model, cells[positions], samples=positions if trained else None)
+    names, columns = sample_names(table), list(table.columns)
     found = replace(
         found,
         sample_names=[names[position] for position in positions],
-        feature_names=list(table.columns),
+        feature_names=columns,
+        profile_names=model.fitted_.profiled_names(columns),
     )
     labels = [int(model.labels_[position]) for position in positions] if trained else None
     return Explained(found, labels)

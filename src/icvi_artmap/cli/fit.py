@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from icvi_artmap._support.wording import arrow, better, counted, number, short_percent
+from icvi_artmap._support.wording import (
+    arrow,
+    better,
+    counted,
+    number,
+    plural,
+    quoted,
+    short_percent,
+)
 from icvi_artmap.cli.common import (
+    FILLED_WITH,
     MODEL_SUFFIXES,
     REPORT_SUFFIXES,
     STANDARD_STREAM,
+    Categories,
     ColumnsOption,
     DataArgument,
+    ExcludeOption,
     IdColumnOption,
     IndexName,
     IndexOption,
@@ -29,14 +41,17 @@ from icvi_artmap.cli.common import (
     SeedOption,
     Target,
     agreement,
+    binary_columns,
     check_targets,
     expected_columns,
     known_groups,
     label_columns,
     parse_clusters,
     parse_names,
-    read_data,
+    read_whole,
     sample_names,
+    with_note_on_gaps,
+    without_categories,
     written_files,
     wrong,
 )
@@ -52,6 +67,13 @@ if TYPE_CHECKING:
 
 #: How many features of each cluster are told, by the number of clusters up to which that holds.
 TOLD = ((8, 3), (16, 2), (float("inf"), 1))
+
+
+class FitTransform(StrEnum):
+    none = "none"
+    clip = "clip"
+    power = "power"
+    auto = "auto"
 
 
 class Shape(StrEnum):
@@ -85,6 +107,21 @@ NoiseOption = Annotated[
     bool,
     typer.Option(
         "--noise", help="Leave rows that lie far from all clusters out of them: cluster -1."
+    ),
+]
+FitTransformOption = Annotated[
+    FitTransform,
+    typer.Option(
+        "--transform",
+        help="Long tails. clip: values beyond 3 robust deviations are drawn in; power: columns are "
+        "raised to a power that makes them less skewed; auto: what describes the data best.",
+    ),
+]
+CategoriesOption = Annotated[
+    Categories,
+    typer.Option(
+        help="Columns of text with few values, and of two values: left out, or used together with "
+        "the numbers (then --index CH is best)."
     ),
 ]
 ReportOption = Annotated[
@@ -123,9 +160,12 @@ def fit(
     clusters: ClustersOption = "auto",
     index: IndexOption = IndexName.NI,
     columns: ColumnsOption = None,
+    exclude: ExcludeOption = None,
     label_column: LabelColumnOption = None,
     id_column: IdColumnOption = None,
     missing: MissingOption = Missing.refuse,
+    transform: FitTransformOption = FitTransform.clip,
+    categories: CategoriesOption = Categories.leave,
     seed: SeedOption = 0,
     refine: RefineOption = None,
     starts: StartsOption = 1,
@@ -149,7 +189,15 @@ def fit(
         raise wrong("--starts", f"with -k {clusters} there is one start. Give a number with -k.")
     kept = Kept(output, model, report)
     check_kept(kept, data, id_column)
-    given = Input(data, parse_names(columns), label_column, id_column, missing)
+    given = Input(
+        data,
+        parse_names(columns),
+        label_column,
+        id_column,
+        missing,
+        parse_names(exclude, "--exclude"),
+        categories=categories,
+    )
     settings = {
         "n_clusters": n_clusters,
         "index": index.value,
@@ -157,6 +205,8 @@ def fit(
         "refine": "auto" if refine is None else refine,
         "random_state": seed,
         "shape": shape.value,
+        "missing": "error" if missing == Missing.refuse else missing.value,
+        "transform_columns": transform.value,
     }
     if noise:
         settings["noise"] = True
@@ -191,25 +241,48 @@ def check_kept(kept: Kept, data: str, id_column: str | None) -> None:
         environment()  # says so if jinja2 is not installed
 
 
+def read_for_fit(given: Input) -> tuple[Table, list[str]]:
+    """The table, and the names of columns that are used as categories."""
+    table = read_whole(given)
+    if given.categories == Categories.use:
+        names = [*table.words, *binary_columns(table)]
+        if names:
+            note = f"Used as categories: {plural(len(names), 'column')} {quoted(names)}."
+            table = replace(table, notes=(*table.notes, note))
+    else:
+        table, names = without_categories(table, given), []
+    if given.missing in FILLED_WITH:
+        table = with_note_on_gaps(table, FILLED_WITH[given.missing])
+    return table, names
+
+
 def fit_model(given: Input, settings: dict[str, Any], bar: Bar) -> Fitted:
     """Read the table and fit a model on it."""
     from icvi_artmap.cli.output import warnings_as_notes, watch_fit
 
-    table = read_data(given)
+    table, names = read_for_fit(given)
+    if names:
+        places = [table.columns.index(name) for name in names]
+        settings = {**settings, "categories": sorted(places)}
     groups = known_groups(table)
     bar.say("loading")
     import numpy as np
 
     from icvi_artmap._support.callbacks import watching
+    from icvi_artmap.estimators.fitted import rows_of
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+    from icvi_artmap.estimators.preparing import cautions
 
     model = ICVIARTMAP(**settings)
     notes = list(table.notes)
     with warnings_as_notes(notes), watching(watch_fit(bar)):
-        model.fit(table.X)
+        model.fit(table.cells())
+    notes = [note for note in notes if note not in model.cautions_]  # the result says it
     if hasattr(model, "selection_") and (doubt := model.selection_.doubt()) in notes:
         notes.remove(str(doubt))  # the result says it in other words
+    rows = rows_of(model, table.cells())
     model.feature_names_in_ = np.array(table.columns, dtype=object)
+    model.cautions_ = tuple(cautions(model, rows))  # with the names of the columns
     bar.reach(0, None)
     placed = model.labels_ >= 0  # all but noise
     ari = None if groups is None else agreement(groups[placed], model.labels_[placed])
@@ -234,7 +307,7 @@ def keep_model(
     write_report(
         kept.report,
         found.model,
-        found.table.X,
+        found.table.cells(),
         feature_names=found.table.columns,
         ids=sample_names(found.table),
         truth=found.groups,
@@ -263,6 +336,11 @@ def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, An
         "noise": int(np.count_nonzero(model.labels_ < 0)),
         "row_names": sample_names(table),
     }
+    facts["cautions"] = model.cautions_
+    made = model.preparation_
+    facts["transform"] = "none" if made is None else made.chosen
+    if made is not None and model.fitted_.trained is not None:
+        facts["rows_without_gaps"] = int(model.fitted_.trained.sum())
     if ari is not None:
         facts["ari"] = ari
     if hasattr(model, "joins_"):
@@ -306,6 +384,7 @@ def describe_clusters(model: ICVIARTMAP, table: Table) -> list[dict[str, Any]]:
     from icvi_artmap.inspection.profiles import sizes
 
     profiles, n = profiles_of(model), sizes(model)
+    names = model.fitted_.profiled_names(list(table.columns))
     return [
         {
             "cluster": i,
@@ -313,7 +392,7 @@ def describe_clusters(model: ICVIARTMAP, table: Table) -> list[dict[str, Any]]:
             "share": n[i] / len(table),
             "features": [
                 {
-                    "name": table.columns[f],
+                    "name": names[f],
                     "mean": profiles.mean[i, f],
                     "mean_elsewhere": profiles.rest_mean[i, f],
                     "effect": profiles.effect[i, f],
@@ -361,10 +440,11 @@ def print_clusters(console: Console, model: ICVIARTMAP, table: Table) -> None:
     from icvi_artmap.report.reading import telling
 
     profiles, n = profiles_of(model), sizes(model)
+    names = model.fitted_.profiled_names(list(table.columns))
     told = next(most for up_to, most in TOLD if model.n_clusters_ <= up_to)
     shown = columns("cluster", "rows", "share", ("left", "what sets it apart"))
     for i in range(model.n_clusters_):
-        words = telling(profiles, i, list(table.columns)).rstrip(".").split("; ")[:told]
+        words = telling(profiles, i, names).rstrip(".").split("; ")[:told]
         shown.add_row(str(i), f"{n[i]:,}", short_percent(n[i] / len(table)), "\n".join(words))
     console.print(shown)
 

@@ -11,8 +11,8 @@ from icvi_artmap.cli.common import (
     IdColumnOption,
     JsonOption,
     LabelsOption,
-    Missing,
     ModelArgument,
+    NewMissing,
     NewMissingOption,
     QuietOption,
     Target,
@@ -33,7 +33,7 @@ def predict(
     model: ModelArgument,
     data: DataArgument,
     id_column: IdColumnOption = None,
-    missing: NewMissingOption = Missing.refuse,
+    missing: NewMissingOption = NewMissing.model,
     output: LabelsOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
@@ -57,7 +57,7 @@ def predict(
         loaded, names = load_model(model)
         table = read_for(loaded, names, data, id_column, missing)
         bar.say("predicting")
-        labels = loaded.predict(table.X)
+        labels = loaded.predict(table.cells())
     out.notes(table.notes)
     if output is not None:
         write_table(output, label_columns(table, id_column, labels))

@@ -12,6 +12,7 @@ from icvi_artmap.cli.common import (
     STANDARD_STREAM,
     ColumnsOption,
     DataArgument,
+    ExcludeOption,
     IdColumnOption,
     Input,
     JsonOption,
@@ -19,6 +20,8 @@ from icvi_artmap.cli.common import (
     Missing,
     MissingOption,
     QuietOption,
+    Transform,
+    TransformOption,
     agreement,
     check_targets,
     cluster_sizes,
@@ -61,9 +64,11 @@ def score(
     data: DataArgument,
     labels: LabelsArgument,
     columns: ColumnsOption = None,
+    exclude: ExcludeOption = None,
     label_column: LabelColumnOption = None,
     id_column: IdColumnOption = None,
     missing: MissingOption = Missing.refuse,
+    transform: TransformOption = Transform.clip,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -73,7 +78,15 @@ def score(
     out = Output(quiet, as_json)
     in_file = labels == STANDARD_STREAM or Path(labels).is_file()
     check_targets([], [data, labels if in_file else None])
-    given = Input(data, parse_names(columns), label_column, id_column, missing)
+    given = Input(
+        data,
+        parse_names(columns),
+        label_column,
+        id_column,
+        missing,
+        parse_names(exclude, "--exclude"),
+        transform,
+    )
     with out.progress("reading") as bar:
         found = _scores(given, labels, in_file, bar)
     out.notes(found.table.notes)

@@ -13,6 +13,7 @@ from icvi_artmap.cli.common import (
     MODEL_SUFFIXES,
     ColumnsOption,
     DataArgument,
+    ExcludeOption,
     IdColumnOption,
     IndexName,
     IndexOption,
@@ -102,6 +103,7 @@ def tune(
     clusters: NumberOption,
     index: IndexOption = IndexName.NI,
     columns: ColumnsOption = None,
+    exclude: ExcludeOption = None,
     label_column: LabelColumnOption = None,
     id_column: IdColumnOption = None,
     missing: MissingOption = Missing.refuse,
@@ -135,7 +137,14 @@ def tune(
         "verbose": 0 if quiet else 1,
     }
     _check_kept(output, model, store, data, id_column)
-    given = Input(data, parse_names(columns), label_column, id_column, missing)
+    given = Input(
+        data,
+        parse_names(columns),
+        label_column,
+        id_column,
+        missing,
+        parse_names(exclude, "--exclude"),
+    )
     with out.progress("reading"):
         table = read_data(given)
         search = _search(clusters, index, refine, settings)

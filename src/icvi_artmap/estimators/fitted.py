@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from icvi_artmap.indices.base import Index
 from icvi_artmap.prediction import by_category, by_index, confidence
 from icvi_artmap.prediction.confidence import Levels
+from icvi_artmap.preparation.preparation import InUnits, Preparation
 from icvi_artmap.samples.mixture import Mixture, make_mixture
 from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Scaling, standardised_table
@@ -51,6 +52,12 @@ class FittedModel:
         Moments with scatter of the Gaussians that make the density of the clusters.
     levels : Levels or None
         What density is usual in every cluster, and where noise begins.
+    preparation : Preparation or None
+        What is done to rows before all else; the rest is about prepared rows.
+    in_units : InUnits or None
+        The clusters in the units of the data, if rows are prepared.
+    trained : ndarray of bool or None
+        The rows of the training data that the clusters were found on; None: all.
     """
 
     index: Index
@@ -61,23 +68,33 @@ class FittedModel:
     group_clusters: NDArray[np.int64]
     gaussians: Moments | None = None
     levels: Levels | None = None
+    preparation: Preparation | None = None
+    in_units: InUnits | None = None
+    trained: NDArray[np.bool_] | None = None
+
+    def prepared(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Rows in the units of the data, as they are clustered."""
+        return X if self.preparation is None else self.preparation.prepared(X)
+
+    def filled(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Rows in the units of the data, with a value in every cell."""
+        return X if self.preparation is None else self.preparation.filled(X)
 
     def standardised(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """Rows in the units of the data, as the index sees them."""
-        return standardised_table(X, self.scaling)
+        return standardised_table(self.prepared(X), self.scaling)
+
+    def best_groups(self, X: NDArray[np.floating]) -> NDArray[np.int64]:
+        """The group with which every row makes the best partition."""
+        return by_index.best_clusters(self.prepared(X), self.scaling, self.index, self.groups)
 
     def in_deviations(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """Rows in the units of the data, as deviations from the mean."""
-        return standardised_table(X, self.scaling.in_deviations())
-
-    def means_in_deviations(self) -> NDArray[np.float64]:
-        """Means of the clusters, as deviations from the mean of all samples."""
-        return self.moments.mean * (self.scaling.unit / self.scaling.deviation)
+        return standardised_table(self.prepared(X), self.scaling.in_deviations())
 
     def best_clusters(self, X: NDArray[np.floating]) -> NDArray[np.int64]:
         """The cluster with which every row makes the best partition: the rule "index"."""
-        best = by_index.best_clusters(X, self.scaling, self.index, self.groups)
-        return self.group_clusters[best]
+        return self.group_clusters[self.best_groups(X)]
 
     def index_values(
         self, X: NDArray[np.floating], own: NDArray[np.int64] | None = None
@@ -88,21 +105,22 @@ class FittedModel:
         best one of the cluster. ``own``: the groups (:func:`groups_of`) that the rows are in
         already, if they are training samples.
         """
-        values = by_index.index_values(X, self.scaling, self.index, self.groups, own)
+        seen = self.prepared(X)
+        values = by_index.index_values(seen, self.scaling, self.index, self.groups, own)
         sign, k = self.index.direction, len(self.moments.n)
         best = [(sign * values[:, self.group_clusters == i]).max(axis=1) for i in range(k)]
         return sign * np.column_stack(best)
 
     def nearest_categories(self, X: NDArray[np.floating], alpha: float) -> NDArray[np.int64]:
         """The category of largest choice for every row: the rule "category"."""
-        return by_category.best_categories(X, self.scaling, self.boxes, alpha)
+        return by_category.best_categories(self.prepared(X), self.scaling, self.boxes, alpha)
 
     def choices(
         self, X: NDArray[np.floating], alpha: float, category_labels: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Choice value of every cluster's best category, of shape (n_rows, k)."""
-        k = len(self.moments.n)
-        return by_category.best_choices(X, self.scaling, self.boxes, alpha, category_labels, k)
+        k, seen = len(self.moments.n), self.prepared(X)
+        return by_category.best_choices(seen, self.scaling, self.boxes, alpha, category_labels, k)
 
     def mixture(self) -> tuple[Mixture, NDArray[np.int64]]:
         """The density of all clusters, and the cluster of every Gaussian in it."""
@@ -124,6 +142,32 @@ class FittedModel:
         n = np.bincount(clusters, gaussians.n)
         levels = confidence.learn_levels(*told.mixture(), known_from, n, x, own)
         return replace(told, levels=levels)
+
+    def profiled(self) -> tuple[NDArray[np.float64], Scaling]:
+        """Means of the clusters in the features of their profiles, standardised, and the scaling.
+
+        The features are those of the data; of a category, one for each of its values.
+        """
+        told = self.in_units
+        if told is None:
+            scaling = self.scaling.in_deviations()
+            return self.moments.mean * (self.scaling.unit / scaling.unit), scaling
+        part = (self.moments.n / self.moments.n.sum())[:, None]
+        size = np.maximum(np.abs(told.mean), told.deviation).max(axis=0)
+        size = np.where(size > 0.0, size, 1.0)
+        means = told.mean / size
+        middle = (part * means).sum(axis=0)
+        squares = np.square(told.deviation / size) + np.square(means - middle)
+        deviation = np.sqrt((part * squares).sum(axis=0))
+        varied = deviation > ROUNDING
+        deviation = np.where(varied, deviation, 1.0)
+        mean = np.where(varied, means - middle, 0.0) / deviation
+        centre, spread = middle * size, deviation * size
+        return mean, Scaling(centre, spread, centre, spread, spread)
+
+    def profiled_names(self, names: list[str]) -> list[str]:
+        """What these features are called, from the names of the columns."""
+        return names if self.preparation is None else self.preparation.described_names(names)
 
     def memberships(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """The part of every cluster in the density at every row, of shape (n_rows, k)."""
@@ -175,6 +219,21 @@ class FittedNetwork:
         return by_category.best_choices(X, self.scaling, self.boxes, alpha, category_labels, k)
 
 
+def _as_described(
+    fitted: FittedModel, X: NDArray[np.floating], labels: NDArray[np.int64]
+) -> tuple[NDArray[np.floating], NDArray[np.int64], NDArray[np.float64]]:
+    """Rows that clusters were found on, their clusters, and the means of these, as described."""
+    assert fitted.preparation is not None
+    assert fitted.in_units is not None
+    trained = slice(None) if fitted.trained is None else fitted.trained
+    return fitted.preparation.described(X[trained]), labels[trained], fitted.in_units.mean
+
+
+def rows_of(estimator: Any, X: Any) -> NDArray[np.floating]:
+    """Rows for the methods of ``fitted_``: checked, with NaN and positions of values in them."""
+    return estimator._check_data(X, reset=False)
+
+
 def is_training_data(estimator: Any, X: NDArray[np.floating]) -> bool:
     """Whether these rows are those that the estimator was fitted on, in the same order.
 
@@ -186,6 +245,9 @@ def is_training_data(estimator: Any, X: NDArray[np.floating]) -> bool:
     centres = getattr(estimator, "cluster_centers_", None)
     if labels is None or centres is None or X.shape != (len(labels), centres.shape[1]):
         return False
+    fitted = getattr(estimator, "fitted_", None)
+    if isinstance(fitted, FittedModel) and fitted.in_units is not None:
+        X, labels, centres = _as_described(fitted, X, labels)
     if labels.min() < 0:  # somebody's clustering that leaves out rows
         return False
     n = np.maximum(np.bincount(labels, minlength=len(centres)), 1)

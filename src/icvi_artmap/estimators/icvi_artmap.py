@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import numbers
 import warnings
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -27,13 +28,14 @@ from icvi_artmap._support.validation import (
     short_messages,
 )
 from icvi_artmap._support.wording import number, shown
-from icvi_artmap.estimators import notebook
+from icvi_artmap.estimators import notebook, preparing
 from icvi_artmap.estimators.components import Components, Joins
 from icvi_artmap.estimators.fitted import FittedModel, groups_of
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.network.driver import Parameters
 from icvi_artmap.prediction.index_value import score
+from icvi_artmap.preparation.preparation import Preparation
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.mixture import make_mixture
 from icvi_artmap.samples.resolution import steps
@@ -143,6 +145,23 @@ class ICVIARTMAP(
         Whether samples that lie far out of all clusters get the label -1, in :meth:`fit` and
         :meth:`predict`: those with an :meth:`outlier_score` above 0.5. Clusters are found as
         without it. For :meth:`predict` it can be changed after the fit.
+    missing : {"error", "drop", "mean", "median", "neighbours"}, default="error"
+        What is done about missing values (NaN). "error": they are refused. "drop": rows with gaps
+        are left out; their label is -3, as in scikit-learn's HDBSCAN, in :meth:`predict` too.
+        "mean", "median", "neighbours": gaps are filled with what the training data have in the
+        column, or the five nearest of 1,000 rows of them. Clusters are found on the rows without
+        gaps if these are half of all, or 20 for every column and one more, as filled cells would
+        make clusters of their own; the others then get the cluster they are predicted to be in.
+    transform_columns : {"none", "clip", "power", "auto"}, default="none"
+        What is done about skew and long tails before columns are standardised. "clip": values
+        beyond 3 robust deviations from the median are drawn in logarithmically. "power": Yeo and
+        Johnson's power of every column. "auto": the one of the three under which clusters describe
+        the data best, by a likelihood in the units of the data; three fits on up to 2,000 rows
+        find it.
+    categories : {"auto"}, sequence or None, default=None
+        Columns that hold categories, by name or position; "auto": text, and columns of two
+        values. They and the numbers are then turned to the principal axes of both (factor analysis
+        of mixed data). None: all columns are numbers.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts and of the order of presentation.
     verbose : int or bool, default=0
@@ -152,14 +171,16 @@ class ICVIARTMAP(
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of every training sample, 0 to ``n_clusters_ - 1``; -1 for noise.
+        Cluster of every training sample, 0 to ``n_clusters_ - 1``; -1 for noise, -3 for rows with
+        gaps if ``missing="drop"``.
     sample_clusters_ : ndarray of shape (n_samples,)
         The same with every sample in the cluster that it was trained in, also if it is noise. All
         that is known of clusters (centres, index, categories) is of these.
     n_clusters_ : int
         Number of clusters found; it can be less than ``n_clusters``.
     cluster_centers_ : ndarray of shape (n_clusters_, n_features)
-        Cluster means, in the units of the data.
+        Cluster means, in the units of the data; of a category, the position of its commonest value
+        in ``preparation_.values``.
     index_value_ : float
         The index of the partition, in its own sign. It compares partitions into the same number of
         clusters, and does not choose that number: NI is better the more clusters there are. What
@@ -189,7 +210,8 @@ class ICVIARTMAP(
         Intervals of ``rho_a`` and ``rho_ab`` within which the fit is the same; a search over
         vigilances need not make it again.
     resolution_ : ndarray of shape (n_features,)
-        The steps in which the values of the features were recorded, in their units; 0: none.
+        The steps in which the values of the features were recorded, in their units; 0: none. If
+        rows are prepared (``preparation_``), what that makes of the steps.
     selection_ : Selection
         How the number of clusters was chosen; only if there was a choice.
     components_ : Components
@@ -198,6 +220,11 @@ class ICVIARTMAP(
     joins_ : Joins
         In what order components were joined, and how deep the valleys between them are; only if
         they were joined.
+    preparation_ : Preparation or None
+        What is done to rows before they are clustered; None if nothing is.
+    cautions_ : tuple of str
+        What casts a doubt on the clusters, in sentences: filled cells that make a cluster, one
+        column whose values are the clusters.
     fitted_ : FittedModel
         What predicting needs: the index, the scaling, the moments of the clusters and the boxes.
     n_features_in_ : int
@@ -218,6 +245,7 @@ class ICVIARTMAP(
     """
 
     fitted_: FittedModel
+    preparation_: Preparation | None
 
     def __init__(
         self,
@@ -243,6 +271,9 @@ class ICVIARTMAP(
         evaluation: Literal["incremental", "batch"] = "incremental",
         prediction: Literal["auto", "index", "category"] = "auto",
         noise: bool = False,
+        missing: Literal["error", "drop", "mean", "median", "neighbours"] = "error",
+        transform_columns: Literal["none", "clip", "power", "auto"] = "none",
+        categories: Literal["auto"] | Sequence[str | int] | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int | bool = 0,
     ) -> None:
@@ -268,8 +299,17 @@ class ICVIARTMAP(
         self.evaluation = evaluation
         self.prediction = prediction
         self.noise = noise
+        self.missing = missing
+        self.transform_columns = transform_columns
+        self.categories = categories
         self.random_state = random_state
         self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.string = tags.input_tags.categorical = self.categories is not None
+        return tags
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, as in scikit-learn."""
@@ -282,7 +322,8 @@ class ICVIARTMAP(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Numbers without missing values, dense.
+            Numbers, dense; with missing values and text only if ``missing`` and ``categories``
+            say what is done about them.
         y : ignored
             But passed on to scikit-learn's callbacks, if there are any.
         trace : bool, default=False
@@ -299,7 +340,15 @@ class ICVIARTMAP(
                 f"n_clusters={shown(self.n_clusters)} is more than the number of samples, "
                 f"n_samples={len(X)}. Ask for at most as many clusters as there are samples."
             )
-        self._fit(X, y, self._given_centres(X.shape[1]), index, parameters, trace)
+        given = self._given_centres(X.shape[1])
+        if preparing.prepares(self):
+            preparing.fit(self, X, y, given, (index, parameters, trace))
+        else:
+            self.preparation_ = None
+            self._fit(X, y, given, index, parameters, trace)
+        self.cautions_ = tuple(preparing.cautions(self, X))
+        for caution in self.cautions_:
+            warnings.warn(caution, RuntimeWarning, stacklevel=2)
         if hasattr(self, "selection_") and (doubt := self.selection_.doubt()) is not None:
             warnings.warn(doubt, RuntimeWarning, stacklevel=2)
         return self
@@ -313,12 +362,13 @@ class ICVIARTMAP(
         index: Index,
         parameters: Parameters,
         trace: bool,
+        of: preparing.Prepared | None = None,
     ) -> None:
-        """What is left of a fit when everything is checked."""
-        watch = watched(self, X, y, self._attributes_of)
+        """What is left of a fit when everything is checked. ``of``: what ``X`` was made of."""
+        watch = watched(self, X if of is None else of.given, y, self._attributes_of)
         watch.begin("fit", self._n_tasks(given))
         random_state = checked_generator(self.random_state)
-        self.resolution_ = self._steps(X, index)
+        self.resolution_ = self._steps(X, index, of)
         scaling = index.resolved(learn_scaling(X), self.resolution_)
         order = presentation_order(X, scaling, self.shuffle, self.order, random_state)
         seeds = [int(random_state.randint(_SEEDS)) for _ in range(self.n_init)]
@@ -331,7 +381,7 @@ class ICVIARTMAP(
             survey = self._survey(samples, index, seeds[0], watch)
             k = self._number_of_shapes(survey)
         if given is None and k is None and self._chooses():
-            starts = [self._select(samples, index, watch)]
+            starts = [self._select(samples, index, watch, X if of is None else of.filled)]
         else:
             # k-means first, all starts of it: it needs memory that the samples would take.
             starts = self._starts(X, given, scaling, seeds, k)
@@ -356,12 +406,21 @@ class ICVIARTMAP(
             self.labels_ = np.where(self.fitted_.noise(X), -1, self.sample_clusters_)
         if hasattr(self, "selection_") and self.selection_.limited:
             self.converged_ = False
+        if of is not None:
+            preparing.finish(self, of)
         watch.end(self)
 
-    def _steps(self, X: NDArray[np.floating], index: Index) -> NDArray[np.float64]:
-        """The steps in which columns were recorded, if they are to be learned; else 0."""
+    def _steps(
+        self, X: NDArray[np.floating], index: Index, of: preparing.Prepared | None = None
+    ) -> NDArray[np.float64]:
+        """The steps of the rows to cluster, if they are to be learned; else 0.
+
+        ``of``: what the rows were made of, which was recorded in steps.
+        """
         learns = self.resolution == "learn" or (self.resolution == "auto" and self._refines(index))
-        return steps(X) if learns and index.gaussian else np.zeros(X.shape[1])
+        if not learns or not index.gaussian:
+            return np.zeros(X.shape[1])
+        return steps(X) if of is None else of.made.steps(of.given, steps(of.given))
 
     def _surveys(self) -> bool:
         """Whether clusters may be joined of components."""
@@ -413,6 +472,7 @@ class ICVIARTMAP(
             return {}
         model, mine = copy.copy(self), vars(self)
         model._set_result(subject.result(), subject.samples.scaling, subject.index)
+        preparing.turn_back(model)
         return {name: a for name, a in vars(model).items() if a is not mine.get(name)}
 
     def fit_predict(self, X: ArrayLike, y: Any = None, **kwargs: Any) -> NDArray[np.int64]:
@@ -425,7 +485,8 @@ class ICVIARTMAP(
         With ``prediction="index"`` a row gets the cluster that leaves the index best when the row
         is added to the training data there. With ``prediction="category"`` it gets the cluster of
         the category with the largest choice value. Of equals the lowest number wins. With
-        ``noise=True`` a row whose :meth:`outlier_score` is above 0.5 gets -1.
+        ``noise=True`` a row whose :meth:`outlier_score` is above 0.5 gets -1. With
+        ``missing="drop"`` a row with gaps gets -3.
 
         Training samples need not get the cluster they have in ``labels_``: there they were taken
         out of their own cluster first, and with ``rho_ab`` below 1 categories had a say.
@@ -443,7 +504,8 @@ class ICVIARTMAP(
         self._check_prediction()
         X = self._check_data(X, reset=False)
         labels = self._predict(X)
-        return np.where(self.fitted_.noise(X), -1, labels) if self.noise else labels
+        labels = np.where(self.fitted_.noise(X), -1, labels) if self.noise else labels
+        return preparing.without_dropped(self, X, labels)
 
     def membership(self, X: ArrayLike) -> NDArray[np.float64]:
         """How probable every cluster is for every row, of shape (n_samples, n_clusters_).
@@ -526,7 +588,8 @@ class ICVIARTMAP(
         X, kept = self._check_data(X, reset=False), labels >= 0
         if not kept.any():
             return -np.inf
-        return score(X[kept], labels[kept], self.fitted_.scaling, get_index(self.index))
+        seen = self.fitted_.prepared(X[kept])
+        return score(seen, labels[kept], self.fitted_.scaling, get_index(self.index))
 
     def _predict(self, X: NDArray[np.floating]) -> NDArray[np.int64]:
         by = self.fitted_.index.prediction if self.prediction == "auto" else self.prediction
@@ -551,12 +614,19 @@ class ICVIARTMAP(
             for seed in seeds
         ]
 
-    def _select(self, samples: Samples, index: Index, watch: Watch) -> Start:
-        """Choose the number of clusters; the run begins with the partition found for it."""
+    def _select(
+        self, samples: Samples, index: Index, watch: Watch, given: NDArray[np.floating]
+    ) -> Start:
+        """Choose the number of clusters; the run begins with the partition found for it.
+
+        ``given``: the rows as they were recorded.
+        """
         least, most = self._wanted()
         report = self._reporter(0)
         watch.begin("choose", most)
-        self.selection_, labels = select(index, samples.data, least, most, report, watch)
+        self.selection_, labels = select(
+            index, samples.data, least, most, report, watch, lambda rows: given[samples.order[rows]]
+        )
         watch.end()
         moments = mom.of_clusters(samples.data, labels, self.selection_.n_clusters, False)
         return start_from(labels, moments.mean, samples.data)
@@ -700,6 +770,8 @@ class ICVIARTMAP(
         return lambda line: print(f"ICVIARTMAP: {head}{line}", flush=True)
 
     def _check_data(self, X: ArrayLike, reset: bool) -> NDArray[np.floating]:
+        if preparing.prepares(self) if reset else self.preparation_ is not None:
+            return preparing.checked_rows(self, X, reset)
         return checked_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1)
 
     def _given_centres(self, n_features: int) -> NDArray[np.float64] | None:
@@ -757,6 +829,7 @@ class ICVIARTMAP(
         check_choice("resolution", self.resolution, ("auto", "learn", "none"))
         check_choice("evaluation", self.evaluation, ("incremental", "batch"))
         self._check_prediction()
+        preparing.check_preparation(self)
         index = get_index(self.index)
         if self.shape != "gaussian":
             self._check_shape(index)

@@ -15,6 +15,7 @@ from icvi_artmap.estimators.art_family import FuzzyARTMAP, FuzzyClusterer, Fuzzy
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.indices.base import Index
 from icvi_artmap.prediction.confidence import Levels
+from icvi_artmap.preparation.preparation import InUnits, Preparation
 from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Scaling
 from icvi_artmap.training.art_family import ClusterNetwork
@@ -43,6 +44,28 @@ def restore_icvi_artmap(
     model.n_features_in_ = centres.shape[1]
     if selection is not None:
         model.selection_ = selection
+
+
+def restore_preparation(
+    model: ICVIARTMAP,
+    preparation: Preparation | None,
+    told: InUnits | None,
+    trained: NDArray[np.bool_] | None,
+    cautions: tuple[str, ...],
+    components: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
+) -> None:
+    """Give a restored model what was done to its rows, and itself in the units of the data.
+
+    ``components``: their means and covariances.
+    """
+    model.preparation_, model.cautions_ = preparation, cautions
+    if preparation is None or told is None:
+        return
+    model.fitted_ = replace(model.fitted_, preparation=preparation, in_units=told, trained=trained)
+    model.categories_ = np.stack([told.lower, told.upper], axis=1)
+    if components is not None:
+        means, covariances = components
+        model.components_ = replace(model.components_, means=means, covariances=covariances)
 
 
 def restore_network(

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from icvi_artmap._support.validation import check_integer, refuse_sparse
+from icvi_artmap._support.validation import check_integer
 from icvi_artmap._support.wording import better, counted, number, percent
-from icvi_artmap.estimators.fitted import groups_of
+from icvi_artmap.estimators.fitted import groups_of, rows_of
 from icvi_artmap.indices.base import RESOLUTION
 from icvi_artmap.inspection.profiles import ROUNDING, Profiles, profiles
 
@@ -59,7 +59,9 @@ class Explanation:
     sample_names : list
         The row names of a DataFrame, ``samples`` if given, or 0 to m - 1.
     rows : ndarray of shape (m, d)
-        The samples.
+        The samples, missing values filled in.
+    profile_names : list of str
+        Those of the features of ``profiles``: where columns hold categories, every value is one.
     """
 
     index_values: NDArray[np.float64]
@@ -77,6 +79,7 @@ class Explanation:
     feature_names: list[str]
     sample_names: list[Any]
     rows: NDArray[np.float64]
+    profile_names: list[str]
 
     def to_pandas(self) -> Any:
         """One row per sample: clusters, margin, category, and the index value in every cluster.
@@ -128,7 +131,7 @@ class Explanation:
         """
         pandas, p = _pandas(), self.profiles
         k, d = p.mean.shape
-        names = np.array(self.feature_names, dtype=object)
+        names = np.array(self.profile_names, dtype=object)
         columns = {
             name: np.take_along_axis(getattr(p, name), p.order, axis=1).ravel()
             for name in ("mean", "rest_mean", "effect", "variance_share")
@@ -240,7 +243,7 @@ class Explanation:
                 else "and neither side varies"
             )
             lines.append(
-                f"  {self.feature_names[f]} is {way}: mean {number(p.mean[i, f])}, elsewhere "
+                f"  {self.profile_names[f]} is {way}: mean {number(p.mean[i, f])}, elsewhere "
                 f"{number(p.rest_mean[i, f])} ({apart}, {percent(p.variance_share[i, f])} of its "
                 "variance)"
             )
@@ -289,21 +292,23 @@ def explain(
     check_is_fitted(model)
     named = getattr(X, "index", None)  # of a DataFrame
     feature_names = getattr(model, "feature_names_in_", None)
-    refuse_sparse(X)
-    rows = validate_data(model, X, reset=False, dtype=np.float64, copy=True)
-    own, positions = None, None
+    given = np.array(rows_of(model, X), np.float64)
+    positions = None
     if samples is not None:
-        positions = _check_samples(samples, len(rows), len(model.sample_clusters_))
-        own = groups_of(model)[positions]
+        positions = _check_samples(samples, len(given), len(model.sample_clusters_))
     index = model.fitted_.index
-    values = model.fitted_.index_values(rows, own)
+    values = _index_values(model, given, positions)
+    rows = np.asarray(model.fitted_.filled(given), np.float64)
     best, margin = _best_and_margin(index.direction * values)
-    category = model.fitted_.nearest_categories(rows, model.alpha)
+    category = model.fitted_.nearest_categories(given, model.alpha)
     lower, upper = model.categories_[category, 0], model.categories_[category, 1]
     if named is not None and not callable(named):
         sample_names = list(named)
     else:
         sample_names = list(range(len(rows))) if positions is None else positions.tolist()
+    names = [f"feature {f}" for f in range(rows.shape[1])]
+    if feature_names is not None:
+        names = list(feature_names)
     return Explanation(
         index_values=values,
         best=best,
@@ -313,16 +318,44 @@ def explain(
         category_label=model.category_labels_[category],
         lower=lower,
         upper=upper,
-        slack=_slack(rows, lower, upper, model.fitted_.scaling.span),
+        slack=_slack(rows, lower, upper, _span(model)),
         profiles=profiles(model),
         index_name=index.name,
         direction=index.direction,
-        feature_names=[f"feature {f}" for f in range(rows.shape[1])]
-        if feature_names is None
-        else list(feature_names),
+        feature_names=names,
         sample_names=sample_names,
         rows=rows,
+        profile_names=model.fitted_.profiled_names(names),
     )
+
+
+def _index_values(
+    model: ICVIARTMAP, rows: NDArray[np.float64], positions: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """Index of the partition with every row in every cluster.
+
+    A training sample leaves its own for that, if clusters were found on it.
+    """
+    fitted = model.fitted_
+    if positions is None:
+        return fitted.index_values(rows)
+    own = groups_of(model)[positions]
+    if fitted.trained is None:
+        return fitted.index_values(rows, own)
+    trained, values = fitted.trained[positions], np.empty((len(rows), model.n_clusters_))
+    if trained.any():
+        values[trained] = fitted.index_values(rows[trained], own[trained])
+    if not trained.all():
+        values[~trained] = fitted.index_values(rows[~trained])
+    return values
+
+
+def _span(model: ICVIARTMAP) -> NDArray[np.float64]:
+    """The range of every feature."""
+    told = model.fitted_.in_units
+    if told is None:
+        return model.fitted_.scaling.span
+    return told.upper.max(axis=0) - told.lower.min(axis=0)
 
 
 def _check_samples(samples: Any, n_rows: int, n_samples: int) -> NDArray[np.int64]:

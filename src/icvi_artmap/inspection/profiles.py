@@ -24,7 +24,8 @@ class Profiles:
     Attributes
     ----------
     n : ndarray of shape (k,)
-        Number of training samples, noise among them.
+        Number of training samples, noise among them; those with gaps only if clusters were found
+        on them too.
     mean, rest_mean : ndarray of shape (k, d)
         Mean of the cluster and of all other samples, in the units of the data. Where there are no
         others (one cluster), both are the mean of the cluster.
@@ -52,8 +53,8 @@ def profiles(model: ICVIARTMAP) -> Profiles:
     mu_rest = -n / (N - n) mu_i; the squares about the two means are what n (N - n) / N
     (mu_i - mu_rest)² leaves of N. A constant feature is 0 throughout.
     """
-    n, mean = model.fitted_.moments.n, model.fitted_.means_in_deviations()
-    scaling = model.fitted_.scaling.in_deviations()
+    n = model.fitted_.moments.n
+    mean, scaling = model.fitted_.profiled()
     total = float(n.sum())
     inside = n[:, None].astype(float)
     outside = total - inside

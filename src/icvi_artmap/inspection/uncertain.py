@@ -63,6 +63,8 @@ def least_certain(
     if k == 1:
         return None
     placed = np.flatnonzero(model.labels_ >= 0)  # all but noise
+    if model.fitted_.trained is not None:  # others belong to no cluster's moments
+        placed = placed[model.fitted_.trained[placed]]
     affordable = max(FEWEST_ROWS, int(BORDER_WORK / (k * d * d)))
     searched = placed
     if len(placed) > affordable:

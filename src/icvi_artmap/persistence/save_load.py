@@ -34,16 +34,19 @@ from icvi_artmap.estimators.art_family import (
     Ranges,
 )
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+from icvi_artmap.estimators.preparing import DROPPED
 from icvi_artmap.estimators.restored import (
     check_parameters,
     restore_icvi_artmap,
     restore_network,
+    restore_preparation,
     transform_output,
 )
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.network.boxes import BINS, CELLS
 from icvi_artmap.persistence import file_format as model_file
+from icvi_artmap.persistence import prepared
 from icvi_artmap.persistence.file_format import (
     Arrays,
     ContentError,
@@ -315,6 +318,15 @@ class Contents:
                 raise ContentError(f"{name!r} has NaN{'' if infinite else ' or infinity'}")
         return array
 
+    def take_any(self, name: str, dtype: type[np.generic], width: int) -> NDArray[Any]:
+        """Any number of rows, also none, of this width."""
+        if name in self._left and self._left[name].shape == (0, width):
+            array = self._left.pop(name)
+            if array.dtype != dtype:
+                raise ContentError(f"{name!r} has type {array.dtype}, expected {np.dtype(dtype)}")
+            return array
+        return self.take(name, dtype, None, width)
+
     def positions(self, name: str, n: int | None, below: int) -> NDArray[np.int64]:
         """Integers from 0 to ``below`` - 1."""
         array = self.take(name, np.int64, n)
@@ -395,6 +407,10 @@ def _written_parameters(model: Any, index: Index | None) -> tuple[Header, list[s
             parameters[name] = _written_index(index)
         elif name == "init" and not isinstance(value, str):
             parameters[name] = as_array(name, value)
+        elif name == "categories" and value is not None and not isinstance(value, str):
+            parameters[name] = {
+                "columns": [one if isinstance(one, str) else int(one) for one in value]
+            }
         elif name == "feature_range" and value is not None:
             ends = zip(("lower", "upper"), value, strict=True)
             parameters[name] = {
@@ -470,6 +486,10 @@ def _read_compound(name: str, value: Any, contents: Contents) -> Any:
             return range(*ends)
     elif name == "init" and value == {"array": "parameters.init"}:
         return contents.take("parameters.init", np.float64, None, None)
+    elif name == "categories" and _keys(value) == {"columns"}:
+        columns = value["columns"]
+        if isinstance(columns, list) and all(type(one) in (int, str) for one in columns):
+            return columns
     elif name == "feature_range" and _keys(value) == {"lower", "upper"}:
         return tuple(_read_end(end, value[end], contents) for end in ("lower", "upper"))
     raise ContentError(f"its parameter {name} is {shortened(value)}")
@@ -563,11 +583,14 @@ def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
     if not np.array_equal(model.labels_, model.sample_clusters_):
         arrays["sample_clusters"] = model.sample_clusters_
     arrays.update(_written_density(model))
+    prepared_header, prepared_arrays = prepared.written(model)
+    arrays.update(prepared_arrays)
     if hasattr(model, "index_trace_"):
         arrays["index_trace"] = model.index_trace_
     if hasattr(model, "components_"):
         arrays |= _joined_arrays(model)
     fitted: Header = {"n_iter": int(model.n_iter_), "converged": bool(model.converged_)}
+    fitted |= prepared_header
     if hasattr(model, "selection_"):
         chosen = model.selection_
         for name in ("single", "limited", "repeated", "clear", "joins", "copies"):
@@ -603,6 +626,8 @@ def _restore_icviartmap(
     if k > max(ANY_CLUSTERS, CLUSTERS_PER_CATEGORY * n_categories):
         raise ContentError(f"it has {k} clusters, but only {n_categories} categories")
     labels, clusters = _take_labels(contents, k)
+    told = prepared.take(fitted, contents, d, k, n_categories, labels)
+    held = clusters if told.trained is None else clusters[told.trained]
     n_iter = _number(fitted, "n_iter", 1)
     history = contents.take("index_history", np.float64, None, infinite=True)
     if len(history) <= n_iter:
@@ -612,17 +637,18 @@ def _restore_icviartmap(
     vigilances = contents.take("vigilances", np.float64, len(Vigilances._fields), infinite=True)
     trace = None
     if "index_trace" in contents:
-        trace = contents.take("index_trace", np.float64, n_iter * len(labels), infinite=True)
+        trace = contents.take("index_trace", np.float64, n_iter * len(held), infinite=True)
     scaling = _take_scaling(contents, d)
-    centres = contents.take("cluster_centers", np.float64, k, d)
-    joined = _take_joined(contents, index, clusters, k, d)
+    centres = contents.take("cluster_centers", np.float64, k, told.n_features or d)
+    joined = _take_joined(contents, index, clusters, k, d, told.trained)
+    moments = _take_moments(contents, "moments", index, np.bincount(held, minlength=k), d)
     result = FitResult(
         labels=clusters,
         sample_categories=contents.positions("sample_categories", len(labels), n_categories),
         boxes=boxes,
         map_field=map_field,
-        centres=scaling.standardise(centres),
-        moments=_take_moments(contents, "moments", index, np.bincount(clusters, minlength=k), d),
+        centres=moments.mean if told.n_features else scaling.standardise(centres),
+        moments=moments,
         history=(index.direction * history).tolist(),
         trace=None if trace is None else index.direction * trace,
         epochs=[Epoch(*numbers) for numbers in epochs.tolist()],
@@ -658,6 +684,7 @@ def _restore_icviartmap(
     restore_icvi_artmap(
         model, result, centres, scaling, resolution, index, selection, gaussians, levels, labels
     )
+    restore_preparation(model, *told[1:], prepared.take_components(contents, told, joined))
 
 
 def _take_halves(fitted: Header) -> tuple[int, ...]:
@@ -676,7 +703,7 @@ def _take_labels(contents: Contents, k: int) -> tuple[NDArray[np.int64], NDArray
         return labels, labels
     clusters = contents.positions("sample_clusters", None, k)
     labels = contents.take("labels", np.int64, len(clusters))
-    if ((labels != clusters) & (labels != -1)).any():
+    if ((labels != clusters) & (labels != -1) & (labels != DROPPED)).any():
         raise ContentError("'labels' and 'sample_clusters' contradict each other")
     return labels, clusters
 
@@ -695,9 +722,14 @@ def _take_scaling(contents: Contents, d: int) -> Scaling:
 
 
 def _take_joined(
-    contents: Contents, index: Index, labels: NDArray[np.int64], k: int, d: int
+    contents: Contents,
+    index: Index,
+    labels: NDArray[np.int64],
+    k: int,
+    d: int,
+    trained: NDArray[np.bool_] | None,
 ) -> Joined | None:
-    """What clusters were joined of, if they were."""
+    """What clusters were joined of, if they were. ``trained``: the rows they were found on."""
     if "components.clusters" not in contents:
         return None
     if not index.gaussian:
@@ -709,7 +741,8 @@ def _take_joined(
     components = contents.positions("components.labels", len(labels), count)
     if (clusters[components] != labels).any():
         raise ContentError("'components.labels' has samples of other clusters than 'labels'")
-    held = np.bincount(components, minlength=count)
+    rows = components if trained is None else components[trained]
+    held = np.bincount(rows, minlength=count)
     moments = _take_moments(contents, "components", index, held, d)
     tree = Tree(
         contents.take("joins.first", np.int64, count - 1),

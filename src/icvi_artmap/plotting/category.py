@@ -109,7 +109,7 @@ class CategoryDisplay:
         names = samples.feature_names(X, model.n_features_in_, model)
         points, point_labels, n_samples = None, None, None
         if X is not None:
-            table = samples.checked_table(X)
+            table = samples.checked_table(X, model)
             labels = samples.labels_of(model, X, table)
             rows = samples.chosen_rows(labels, max_points)
             points, point_labels, n_samples = table[rows][:, pair], labels[rows], len(table)

@@ -234,12 +234,15 @@ def _reference_value(model: Any, X: ArrayLike | None, reference: Any) -> float |
         )
     from icvi_artmap.prediction.index_value import index_value
 
-    table = samples.checked_table(X)
+    table = samples.checked_table(X, model)
     n, d = len(model.labels_), model.n_features_in_
     if table.shape != (n, d):
         raise ValueError(
             f"X has shape {table.shape}, but the model was fitted to data of shape {(n, d)}. Pass "
             "the training data."
         )
-    labels = samples.checked_labels(reference, n)
-    return index_value(table, labels, model.fitted_.index, resolution=model.resolution_)
+    labels, fitted = samples.checked_labels(reference, n), model.fitted_
+    if fitted.trained is not None:
+        table, labels = table[fitted.trained], labels[fitted.trained]
+    seen = fitted.prepared(table)
+    return index_value(seen, labels, fitted.index, resolution=model.resolution_)

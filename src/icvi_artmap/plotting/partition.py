@@ -142,7 +142,7 @@ class PartitionDisplay:
         PartitionDisplay
         """
         model = samples.fitted(estimator)
-        table = samples.checked_table(X)
+        table = samples.checked_table(X, model)
         labels = samples.labels_of(model, X, table)
         clusters = drawing.together(samples.clusters_of(model), labels)
         names = samples.feature_names(X, table.shape[1], model)

@@ -107,11 +107,12 @@ class ProfileDisplay:
                 f"{type(model).__name__} keeps no means of its clusters. Use "
                 "ProfileDisplay.from_labels(X, model.predict(X))."
             )
+        names = samples.feature_names(None, model.n_features_in_, model)
         return cls(
-            fitted.means_in_deviations(),
+            fitted.profiled()[0].copy(),
             fitted.moments.n.astype(np.int64),
             clusters=samples.clusters_of(model),
-            feature_names=samples.feature_names(None, model.n_features_in_, model),
+            feature_names=model.fitted_.profiled_names(names),
         )
 
     @classmethod

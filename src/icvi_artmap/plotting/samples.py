@@ -25,10 +25,15 @@ def fitted(estimator: Any, *attributes: str) -> Any:
     return found
 
 
-def checked_table(X: ArrayLike) -> NDArray[np.float64]:
+def checked_table(X: ArrayLike, estimator: Any = None) -> NDArray[np.float64]:
+    """The samples in the units of the data; gaps are filled as the estimator does."""
     from sklearn.utils import check_array
 
-    return check_array(X, dtype=np.float64, input_name="X")
+    if getattr(estimator, "preparation_", None) is None:
+        return check_array(X, dtype=np.float64, input_name="X")
+    from icvi_artmap.estimators.fitted import rows_of
+
+    return np.asarray(estimator.fitted_.filled(rows_of(estimator, X)), np.float64)
 
 
 def checked_labels(labels: ArrayLike, n_samples: int) -> NDArray[Any]:
@@ -67,9 +72,11 @@ def labels_of(estimator: Any, X: ArrayLike, table: NDArray[np.float64]) -> NDArr
     """
     from icvi_artmap.estimators.fitted import is_training_data
 
-    if is_training_data(estimator, table):
-        return np.asarray(estimator.labels_)
-    return np.asarray(estimator.predict(X))
+    known = is_training_data(estimator, table)
+    labels = np.asarray(estimator.labels_ if known else estimator.predict(X))
+    if getattr(estimator, "preparation_", None) is not None:
+        return np.maximum(labels, -1)  # rows that are left out are in no cluster, as noise
+    return labels
 
 
 def means(table: NDArray[np.float64], position: NDArray[np.int64], k: int) -> NDArray[np.float64]:

@@ -64,8 +64,8 @@ def chosen_rows(
         return np.arange(n)
     order = rng.permutation(n)
     at_least = min(FROM_EVERY_CLUSTER, most // (2 * k))
-    sorted_order = order[np.argsort(labels[order], kind="stable")]
-    counts = np.bincount(labels + 1, minlength=k + 1)  # noise is -1
+    sorted_order = order[np.argsort(np.maximum(labels[order], -1), kind="stable")]
+    counts = np.bincount(np.maximum(labels, -1) + 1, minlength=k + 1)  # noise is -1
     begin = np.concatenate([[0], np.cumsum(counts)[:-1]])
     rank = np.arange(n) - np.repeat(begin, counts)
     few = sorted_order[rank < at_least]
@@ -83,9 +83,12 @@ def map_points(
     profiles: Profiles,
 ) -> Points:
     """Place the rows along two principal components and along every feature."""
-    d = X.shape[1]
     features = most_telling(model)[:MOST_AXES]
     features = np.sort(features)
+    shown = X[rows]
+    if model.preparation_ is not None:
+        shown = model.preparation_.described(shown)
+    d = shown.shape[1]
     place = {int(f): i for i, f in enumerate(features)}
     table = model.fitted_.in_deviations(X[rows])
     directions, variance = _principal(table)
@@ -95,7 +98,7 @@ def map_points(
         for i, (column, part) in enumerate(zip(columns, variance, strict=True))
     ]
     first = len(axes)
-    axes += [{"name": names[f], "values": _short(X[rows, f])} for f in features]
+    axes += [{"name": names[f], "values": _short(shown[:, f])} for f in features]
     telling = [
         [first + place[int(f)] for f in order if int(f) in place][:IN_TOOLTIP]
         for order in profiles.order
@@ -104,7 +107,7 @@ def map_points(
     start = [0, -1] if d == 1 else [first, first + 1] if d == 2 else [0, 1]
     looks = [style(i) for i in range(model.n_clusters_)]
     content = {
-        "clusters": model.labels_[rows].tolist(),
+        "clusters": np.maximum(model.labels_[rows], -1).tolist(),
         "ids": ids,
         "axes": axes,
         "components": first,
@@ -128,9 +131,10 @@ def _pieces(
     """The components that clusters were joined of, along every axis; None if they were not.
 
     "spreads" has the covariances of every two axes, row by row up to the diagonal. They are not
-    many: a component has as many samples as a covariance has numbers, or more.
+    many: a component has as many samples as a covariance has numbers, or more. Those of prepared
+    rows are ellipses among these only, and are not drawn.
     """
-    if not hasattr(model, "components_"):
+    if not hasattr(model, "components_") or model.preparation_ is not None:
         return None
     found, scaling = model.components_, model.fitted_.scaling
     principal = (model.fitted_.in_deviations(found.means) - middle) @ directions
@@ -147,7 +151,7 @@ def _pieces(
 
 def most_telling(model: ICVIARTMAP) -> NDArray[np.int64]:
     """Features by the part of their variance that lies between clusters, the largest first."""
-    n, mean = model.fitted_.moments.n, model.fitted_.means_in_deviations()
+    n, mean = model.fitted_.moments.n, model.fitted_.profiled()[0]
     between = (n[:, None] * mean**2).sum(axis=0)
     return np.argsort(-between, kind="stable")
 

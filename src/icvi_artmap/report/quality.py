@@ -218,6 +218,9 @@ def refit_on_halves(
             evaluation="incremental",  # the same labels as "batch", sooner
             random_state=int(rng.randint(np.iinfo(np.int32).max)),
             verbose=0,
+            missing="error",  # rows come prepared
+            transform_columns="none",
+            categories=None,
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit of the model has warned already

@@ -50,6 +50,7 @@ def readings(
     """The sentences at the head of the report."""
     return [
         *_sizes(model),
+        *_preparation(model),
         *_choice(model),
         *_training(model),
         *_stability(stability),
@@ -59,8 +60,14 @@ def readings(
 
 
 def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
-    noise, n = model.labels_ < 0, sizes(model)
+    noise, n = model.labels_ == -1, sizes(model)
     total, k = int(n.sum()), model.n_clusters_
+    if left_out := int((model.labels_ < -1).sum()):
+        yield Sentence(
+            "plain",
+            f"{counted(left_out, 'row')} with missing values {'was' if left_out == 1 else 'were'} "
+            "left out.",
+        )
     if noise.any():
         yield Sentence(
             "plain",
@@ -98,6 +105,37 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
             f"{_clusters(starved, MOST_CLUSTERS)} {'has' if len(starved) == 1 else 'have'} no more "
             f"rows than the {d} columns: too few to tell a shape, which is guessed.",
         )
+
+
+#: What was done to columns, in words.
+TRANSFORMED = {
+    "clip": "values beyond 3 robust deviations from the median were drawn in",
+    "power": "every column was raised to a power that makes it less skewed",
+}
+
+
+def _preparation(model: ICVIARTMAP) -> Iterator[Sentence]:
+    """What was done to the rows before, and what casts a doubt on the result."""
+    made = model.preparation_
+    if made is not None and model.fitted_.trained is not None and not made.drop:
+        n = int(model.fitted_.trained.sum())
+        yield Sentence(
+            "plain",
+            f"The clusters were found on the {n:,} rows without missing values; the other "
+            f"{len(model.labels_) - n:,} were filled in and went to the clusters they fit best.",
+        )
+    if model.transform_columns == "auto":
+        chosen = "none" if made is None else made.chosen
+        yield Sentence(
+            "plain",
+            "Of three ways to treat long tails, that under which clusters describe the data best "
+            f"was taken: {TRANSFORMED.get(chosen, 'the columns were left as they are')}.",
+        )
+    elif made is not None and made.chosen in TRANSFORMED:
+        done = TRANSFORMED[made.chosen]
+        yield Sentence("plain", f"{done[0].upper()}{done[1:]} before clusters were found.")
+    for caution in model.cautions_:
+        yield Sentence("beware", caution)
 
 
 def _choice(model: ICVIARTMAP) -> Iterator[Sentence]:

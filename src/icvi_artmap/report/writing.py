@@ -19,6 +19,7 @@ from icvi_artmap._support.wording import better
 from icvi_artmap.inspection import uncertain
 from icvi_artmap.report import page, points, quality, reading
 from icvi_artmap.report.charts import Chart, line_chart, tree_chart
+from icvi_artmap.samples.scaling import learn_scaling
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
@@ -111,8 +112,9 @@ class Inputs:
     """The arguments of write_report, checked."""
 
     model: ICVIARTMAP
-    X: NDArray[np.floating]
+    X: NDArray[np.floating]  #: with NaN where values are missing
     names: list[str]
+    told: list[str]  #: names of the features of profiles
     ids: Sequence[Any]
     classes: list[str]  #: names of the known classes, none if there are none
     truth: NDArray[np.int64]  #: class of every sample, -1 where unknown
@@ -154,6 +156,7 @@ def _check(
     from sklearn.utils.validation import check_is_fitted
 
     from icvi_artmap._support.validation import check_integer, refuse_sparse
+    from icvi_artmap.estimators.fitted import rows_of
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 
     if not isinstance(model, ICVIARTMAP):
@@ -167,7 +170,10 @@ def _check(
     if ids is None and rows is not None and not callable(rows):
         ids = list(rows)
     refuse_sparse(X)
-    table = check_array(X, dtype=[np.float64, np.float32])
+    if model.preparation_ is None:
+        table = check_array(X, dtype=[np.float64, np.float32])
+    else:
+        table = rows_of(model, X)
     n, d = table.shape
     _check_same_data(model, table)
     if feature_names is None:
@@ -183,6 +189,7 @@ def _check(
         model=model,
         X=table,
         names=names,
+        told=model.fitted_.profiled_names(names),
         ids=ids,
         classes=classes,
         truth=codes,
@@ -259,18 +266,19 @@ def _report(
     from icvi_artmap.inspection.profiles import profiles as profiles_of
 
     model, X = given.model, given.X
+    seen = model.fitted_.prepared(X)
     (n, d), k = X.shape, model.n_clusters_
     rng = check_random_state(random_state)
     placed = np.flatnonzero(model.labels_ >= 0)  # all but noise
-    evaluated = quality.evaluated_rows(placed, d, k, rng)
-    comparison = quality.compare(model, X, evaluated, rng) if k > 1 else None
-    stability = quality.refit_on_halves(model, X, evaluated, rng)
+    evaluated = quality.evaluated_rows(placed, seen.shape[1], k, rng)
+    comparison = quality.compare(model, seen, evaluated, rng) if k > 1 else None
+    stability = quality.refit_on_halves(model, seen, evaluated, rng)
     doubtful = uncertain.least_certain(model, X, UNCERTAIN, rng)
     wanted = np.empty(0, np.int64) if doubtful is None else doubtful.rows
     rows = points.chosen_rows(model.labels_, k, max_points, wanted, rng)
     profiles = profiles_of(model)
     ids = [_text(given.ids[s]) for s in rows]
-    drawn = points.map_points(model, X, rows, given.names, ids, profiles)
+    drawn = points.map_points(model, X, rows, given.told, ids, profiles)
     truth_agreement, truth_rows = _truth_agreement(given, comparison)
     return page.render(
         k,
@@ -343,7 +351,10 @@ def _counts(given: Inputs) -> dict[str, Any] | None:
 
 def _columns(given: Inputs) -> dict[str, Any]:
     """Range, mean and deviation of every column."""
-    X, scaling = given.X[:, :DESCRIBED], given.model.fitted_.scaling
+    whole = given.model.fitted_.filled(given.X)
+    X, scaling = whole[:, :DESCRIBED], given.model.fitted_.scaling
+    if given.model.preparation_ is not None:
+        scaling = learn_scaling(whole)
     low, high = X.min(axis=0), X.max(axis=0)
     return {
         "rows": [
@@ -358,9 +369,7 @@ def _columns(given: Inputs) -> dict[str, Any]:
         ],
         "constant": [
             name
-            for name, a, b in zip(
-                given.names, given.X.min(axis=0), given.X.max(axis=0), strict=True
-            )
+            for name, a, b in zip(given.names, whole.min(axis=0), whole.max(axis=0), strict=True)
             if a == b
         ],
     }
@@ -375,7 +384,7 @@ def _clusters(given: Inputs, profiles: Any, stability: quality.Stability | None)
         {
             "n": int(n[i]),
             "overlap": np.nan if stability is None else stability.overlap[i],
-            "text": reading.telling(profiles, i, given.names),
+            "text": reading.telling(profiles, i, given.told),
         }
         for i in range(given.model.n_clusters_)
     ]
@@ -383,11 +392,11 @@ def _clusters(given: Inputs, profiles: Any, stability: quality.Stability | None)
 
 def _profile(given: Inputs, profiles: Any) -> dict[str, Any]:
     """Means of the features that tell most, standardised and in the units of the data."""
-    d = given.X.shape[1]
+    d = len(given.told)
     features = np.arange(d) if d <= PROFILED else points.most_telling(given.model)[:PROFILED]
     return {
-        "names": [given.names[f] for f in features],
-        "standardised": given.model.fitted_.means_in_deviations()[:, features],
+        "names": [given.told[f] for f in features],
+        "standardised": given.model.fitted_.profiled()[0][:, features],
         "mean": profiles.mean[:, features],
     }
 
@@ -431,7 +440,8 @@ def _course_chart(model: ICVIARTMAP) -> Chart | None:
     name = model.fitted_.index.name
     label = f"{name} ({better(model.fitted_.index.direction)} is better)"
     if hasattr(model, "index_trace_"):
-        trace, n = model.index_trace_, len(model.sample_clusters_)
+        trace = model.index_trace_
+        n = len(trace) // model.n_iter_
         return line_chart(
             np.arange(1, len(trace) + 1),
             trace,

@@ -29,7 +29,10 @@ COPIED_PART = 0.01
 
 
 def steps(X: NDArray[np.floating]) -> NDArray[np.float64]:
-    """The step in which the values of every column were recorded; 0 where there is no grid."""
+    """The step in which the values of every column were recorded; 0 where there is no grid.
+
+    Missing values (NaN) are left out.
+    """
     part = X[:: max(1, len(X) // LOOKED_AT)]
     found = np.array([_step(column) for column in np.asarray(part, np.float64).T])
     for f in np.flatnonzero(found) if len(part) < len(X) else ():
@@ -43,9 +46,12 @@ def _step(column: NDArray[np.float64]) -> float:
 
     Euclid's algorithm, with room for rounding. Few values that come often may lie as they like.
     """
+    column = column[~np.isnan(column)]
     values = np.unique(column)
-    span = values[-1] - values[0]
     gaps = np.diff(values)
+    if len(gaps) == 0:
+        return 0.0
+    span = values[-1] - values[0]
     gaps = gaps[gaps > SAME * span]
     if len(gaps) == 0:
         return 0.0
@@ -60,6 +66,7 @@ def _step(column: NDArray[np.float64]) -> float:
 
 def _on_grid(column: NDArray[np.float64], step: float) -> bool:
     """Whether all values are multiples of a step away from the first."""
+    column = column[~np.isnan(column)]
     places = (column - column[0]) / step
     return bool((np.abs(places - np.rint(places)) <= OFF * np.maximum(1.0, np.abs(places))).all())
 
@@ -80,6 +87,13 @@ def _weighted(table: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArr
     for column, weight in zip(table.T, weights.tolist(), strict=True):
         keys += weight * column
     return keys
+
+
+def evidence(X: NDArray[np.floating], rng: np.random.RandomState) -> NDArray[np.int64]:
+    """Rows that are evidence: of copies that rounding does not explain there are fewer."""
+    span = np.ptp(X, axis=0)
+    span = np.where(span > 0.0, span, 1.0)
+    return thinned(X / span, steps(X) / span, rng)
 
 
 def thinned(

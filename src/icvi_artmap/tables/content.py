@@ -51,10 +51,17 @@ class Choice:
     features: list[int] | None  # None: all that are usable
     label: int | None
     ident: int | None
+    excluded: frozenset[int] = frozenset()
+    words: frozenset[int] = frozenset()  # columns of text that are categories
 
     @property
     def as_given(self) -> set[int]:
         """Columns whose cells are kept as they stand in the input."""
+        return {*self.words, *self.apart}
+
+    @property
+    def apart(self) -> set[int]:
+        """Columns that are no data: labels and names."""
         return {position for position in (self.label, self.ident) if position is not None}
 
 
@@ -66,6 +73,8 @@ class Request:
     label_column: str | None = None
     id_column: str | None = None
     delimiter: str | None = None  # what separates the cells of text; None: to be found out
+    exclude: Sequence[str] = ()  # columns that are not to be used, by name or pattern
+    words: Sequence[str] = ()  # columns of text that are categories, by name
 
     def among(self, names: Sequence[str], source: str) -> Choice:
         """Find the columns; every name must exist, and exist once."""
@@ -90,8 +99,18 @@ class Request:
 
         label = None if self.label_column is None else find(self.label_column, "label_column")
         ident = None if self.id_column is None else find(self.id_column, "id_column")
+        excluded: set[int] = set()
+        for wanted in self.exclude:
+            matching = [j for j, name in enumerate(names) if name == wanted]
+            matching = matching or [j for j, name in enumerate(names) if fnmatchcase(name, wanted)]
+            if not matching:
+                raise unknown_column(wanted, "exclude", names, source)
+            excluded.update(matching)
+        unused = frozenset(excluded)
+        words = frozenset(find(name, "categories") for name in self.words) - unused
+        words -= {label, ident}
         if self.columns is None:
-            return Choice(None, label, ident)
+            return Choice(None, label, ident, unused, words)
         features: dict[int, None] = {}  # in the order asked for, each once
         for wanted in self.columns:
             if wanted in position:
@@ -112,7 +131,10 @@ class Request:
             features.update(dict.fromkeys(found))
         if not features:
             raise ValueError("columns is empty: name at least one column, or pass None for all.")
-        return Choice(list(features), label, ident)
+        if not features.keys() - unused:
+            raise ValueError("exclude leaves none of the columns that are asked for in columns.")
+        used = [j for j in features if j not in unused]
+        return Choice(used, label, ident, unused, words)
 
 
 def unknown_column(name: str, role: str, names: Sequence[str], source: str) -> ValueError:
@@ -184,7 +206,7 @@ class Gathered:
         self.choice = choice
         self._decimal = decimal
         chosen = range(len(names)) if choice.features is None else choice.features
-        self._read = [j for j in chosen if j not in choice.as_given]
+        self._read = [j for j in chosen if j not in choice.as_given | choice.excluded]
         self._blocks: list[NDArray[np.float64]] = []
         self._counts = np.zeros((len(names), len(Kind)), np.int64)
         self._first: dict[int, tuple[int, str]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +21,13 @@ MOSTLY_NUMBERS = 0.9
 #: A column that counts up by one in this many rows or more is taken for row numbers.
 COUNTING_ROWS = 10
 
+#: Integers that are nearly all distinct and leave out few numbers between the least and the largest
+#: are identifiers too: at least so many rows, so large a part distinct, so small a part left out.
+NUMBERED_ROWS, DISTINCT, LEFT_OUT = 20, 0.9, 0.1
+
+#: A column of text is a category if it has no more different values, and each twice on average.
+MOST_CATEGORIES = 20
+
 #: How the note on columns with a single value begins.
 CONSTANT = "Constant:"
 #: What a note calls values that were passed to be put in for missing ones.
@@ -29,7 +36,15 @@ GIVEN_VALUES = "the values given"
 IDENTIFIERS = frozenset(
     ["id", "index", "key", "uuid", "guid", "row", "rowid", "unnamed: 0", "__index_level_0__"]
 )
-LABELS = frozenset(["class", "label", "labels", "target", "y", "cluster", "truth", "species"])
+#: What a column of known groups, or of somebody's clusters, is called.
+LABELS = frozenset(
+    [
+        *("class", "classes", "label", "labels", "target", "targets", "y"),
+        *("cluster", "clusters", "truth", "ground_truth", "species"),
+    ]
+)
+#: Columns beside which a column "y" is a coordinate.
+COORDINATES = frozenset(["x", "z"])
 
 
 class MissingValuesError(ValueError):
@@ -58,6 +73,9 @@ class Table:
         For every sample its row in the input, from 0 and without the header.
     notes : tuple of str
         What was left out, filled in or noticed, in sentences.
+    words : dict of str to tuple of str
+        For columns of text that were asked for as categories, their values; ``X`` has positions
+        among these.
 
     See Also
     --------
@@ -70,9 +88,21 @@ class Table:
     labels: NDArray[Any] | None
     rows: NDArray[np.int64]
     notes: tuple[str, ...]
+    words: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.X)
+
+    def cells(self) -> NDArray[Any]:
+        """``X``, with the words themselves in columns of text (an array of objects then)."""
+        if not self.words:
+            return self.X
+        cells = self.X.astype(object)
+        for name, words in self.words.items():
+            f = self.columns.index(name)
+            for s, code in enumerate(self.X[:, f]):
+                cells[s, f] = None if np.isnan(code) else words[int(code)]
+        return cells
 
     def __repr__(self) -> str:
         return f"<Table: {self.X.shape[0]} rows, {self.X.shape[1]} columns>"
@@ -84,8 +114,10 @@ def read_table(
     columns: Sequence[str] | None = None,
     label_column: str | None = None,
     id_column: str | None = None,
-    missing: Literal["refuse", "drop", "mean"] | Sequence[float] = "refuse",
+    missing: Literal["refuse", "drop", "mean", "keep"] | Sequence[float] = "refuse",
     delimiter: str | None = None,
+    exclude: Sequence[str] = (),
+    categories: Literal["leave", "use"] | Sequence[str] = "leave",
 ) -> Table:
     """Read the numeric columns of a table.
 
@@ -103,18 +135,25 @@ def read_table(
         The file; ``"-"`` reads CSV from standard input.
     columns : sequence of str, optional
         The columns to use, by name or by pattern, as in ``["width", "x*"]``. By default all of
-        numbers and truth values, but not those that look like row numbers or identifiers.
+        numbers and truth values, but not those that look like row numbers or identifiers, nor
+        those that look like known groups: called ``class``, ``label``, ``target``, ``y``,
+        ``cluster`` and so on, with few different integers.
     label_column : str, optional
         A column of known groups: not part of the data, but kept as ``labels``. In a NPZ file with
         ``X`` and ``y`` it is ``y``.
     id_column : str, optional
         A column of names of the samples, kept as ``ids``.
-    missing : {"refuse", "drop", "mean"} or sequence of float, default="refuse"
-        What to do if values are missing in the columns used: an error, leave out the row, or put
-        in the mean of the column. Numbers, one for every column used, are put in themselves: new
-        rows need the means of the training data (``model.fitted_.scaling.mean``), not their own.
+    missing : {"refuse", "drop", "mean", "keep"} or sequence of float, default="refuse"
+        What to do if values are missing in the columns used: an error, leave out the row, put in
+        the mean of the column, or leave them as NaN for :class:`ICVIARTMAP` to fill, which keeps
+        what it fills them with. Numbers, one for every column used, are put in themselves.
     delimiter : str, optional
         For text, what separates cells; a blank stands for any white space.
+    exclude : sequence of str, default=()
+        Columns that are not to be used, by name or by pattern.
+    categories : {"leave", "use"} or sequence of str, default="leave"
+        Whether columns of text with at most 20 different values are left out, or used as
+        categories (see ``words``); or the names of those to use, whatever their values are.
 
     Returns
     -------
@@ -150,9 +189,44 @@ def read_table(
     """
     treatment = _treatment(missing)
     wanted = [columns] if isinstance(columns, str) else columns
-    request = Request(None if wanted is None else list(wanted), label_column, id_column, delimiter)
+    request = Request(
+        None if wanted is None else list(wanted),
+        label_column,
+        id_column,
+        delimiter,
+        [exclude] if isinstance(exclude, str) else list(exclude),
+        _words_asked_for(categories),
+    )
     found = find_source(source)
-    return _table(found.format.read(found, request), found, treatment)
+    content = found.format.read(found, request)
+    if isinstance(categories, str) and categories == "use":
+        words = _columns_of_text(content, found)
+        if words:  # cells of text are kept only where they are asked for
+            content = found.format.read(found, replace(request, words=words))
+    return _table(content, found, treatment)
+
+
+def _words_asked_for(categories: Any) -> list[str]:
+    if isinstance(categories, str):
+        if categories in ("leave", "use"):
+            return []
+    elif isinstance(categories, Sequence) and all(isinstance(name, str) for name in categories):
+        return list(categories)
+    raise ValueError(
+        f'categories must be "leave", "use" or names of columns, got {shown(categories)}.'
+    )
+
+
+def _columns_of_text(content: Content, source: Source) -> list[str]:
+    """The columns that may hold categories."""
+    choice = content.choice
+    asked = range(len(content.names)) if choice.features is None else choice.features
+    found = []
+    for j in asked:
+        if j not in choice.as_given | choice.excluded and _kind(content, j) == Kind.TEXT:
+            _refuse_mostly_numbers(content, j, source)
+            found.append(content.names[j])
+    return found
 
 
 def column_names(source: str | os.PathLike[str], *, delimiter: str | None = None) -> list[str]:
@@ -286,7 +360,7 @@ def _complete(labels: NDArray[Any], source: Source) -> NDArray[Any]:
 
 def _treatment(missing: Any) -> str | NDArray[np.float64]:
     """What to do with missing values: a word, or the numbers to put in."""
-    if isinstance(missing, str) and missing in ("refuse", "drop", "mean"):
+    if isinstance(missing, str) and missing in ("refuse", "drop", "mean", "keep"):
         return missing
     if not isinstance(missing, str):
         try:
@@ -296,7 +370,7 @@ def _treatment(missing: Any) -> str | NDArray[np.float64]:
         if values.ndim == 1 and np.isfinite(values).all():
             return values
     raise ValueError(
-        'missing must be "refuse", "drop" or "mean", or a number for every column, got '
+        'missing must be "refuse", "drop", "mean" or "keep", or a number for every column, got '
         f"{shown(missing)}."
     )
 
@@ -306,13 +380,15 @@ def _table(content: Content, source: Source, missing: str | NDArray[np.float64])
     choice, names, notes = content.choice, content.names, list(content.notes)
     if not len(content.values):
         raise ValueError(f"{source.name} has no rows.")
+    words = {j: _coded_words(content, j) for j in choice.words}
     given = not isinstance(missing, str)
     if choice.features is None:
-        features = _usable(content, source, notes, keep_empty=given and not content.tabular)
+        features = _usable(content, source, notes, words, keep_empty=given and not content.tabular)
     else:
         features = choice.features
         for j in features:
-            _check_asked_for(content, j, source, keep_empty=given)
+            if j not in words:
+                _check_asked_for(content, j, source, keep_empty=given or missing == "keep")
     X = content.values if features == list(range(len(names))) else content.values[:, features]
     used = [names[j] for j in features]
 
@@ -324,10 +400,8 @@ def _table(content: Content, source: Source, missing: str | NDArray[np.float64])
             f"missing has {counted(len(missing), 'number')}, but {counted(X.shape[1], 'column')} "
             f"of {source.name} are used."
         )
-    if absent.any():
+    if absent.any() and (given or missing != "keep"):
         X, rows = _without_missing(X, absent, used, source, missing, notes)
-    if content.tabular:
-        _remark_labels(X, used, choice.label, notes)
     constant = [name for name, column in zip(used, X.T, strict=True) if _is_constant(column)]
     if constant and len(X) > 1:
         notes.append(f"{CONSTANT} {_columns_of(constant)}.")
@@ -346,16 +420,44 @@ def _table(content: Content, source: Source, missing: str | NDArray[np.float64])
         None if labels is None else labels[rows],
         rows,
         tuple(notes),
+        {names[j]: words[j] for j in features if j in words},
     )
 
 
-def _usable(content: Content, source: Source, notes: list[str], keep_empty: bool) -> list[int]:
+def _coded_words(content: Content, j: int) -> tuple[str, ...]:
+    """The values of a column of text in their order; it gets their positions."""
+    cells = [str(cell).strip() for cell in content.as_given[j]]
+    words = sorted({cell for cell in cells if cell.lower() not in MISSING})
+    place = {word: float(i) for i, word in enumerate(words)}
+    content.values[:, j] = [place.get(cell, np.nan) for cell in cells]
+    return tuple(words)
+
+
+def _is_category(words: tuple[str, ...], n_rows: int) -> bool:
+    return 1 < len(words) <= min(MOST_CATEGORIES, n_rows // 2)
+
+
+def _usable(
+    content: Content,
+    source: Source,
+    notes: list[str],
+    words: dict[int, tuple[str, ...]],
+    keep_empty: bool,
+) -> list[int]:
     """The columns that hold data, as far as one can tell; those without any value if asked for."""
-    features, identifiers = [], []
+    features, identifiers, groups = [], [], []
     left_out: dict[Kind, list[str]] = {Kind.TEXT: [], Kind.DATE: [], Kind.MISSING: []}
     booleans = []
     for j, name in enumerate(content.names):
-        if j in content.choice.as_given:
+        if j in content.choice.apart | content.choice.excluded:
+            continue
+        if j in words:
+            if name.strip().lower() in LABELS:
+                groups.append(name)
+            elif _is_category(words[j], len(content.values)):
+                features.append(j)
+            else:
+                left_out[Kind.TEXT].append(name)
             continue
         kind = _kind(content, j)
         if kind in left_out and not (kind == Kind.MISSING and keep_empty):
@@ -363,6 +465,8 @@ def _usable(content: Content, source: Source, notes: list[str], keep_empty: bool
             left_out[kind].append(name)
         elif content.tabular and _is_identifier(name, content.values[:, j]):
             identifiers.append(name)
+        elif content.tabular and _is_groups(name, content.values[:, j], content.names):
+            groups.append(name)
         else:
             features.append(j)
             if kind == Kind.BOOLEAN:
@@ -377,6 +481,11 @@ def _usable(content: Content, source: Source, notes: list[str], keep_empty: bool
         notes.append(
             "Row numbers or identifiers by the look of them, left out: "
             f"{_columns_of(identifiers)}. To use them, name them in columns."
+        )
+    if groups:
+        notes.append(
+            f"Known groups by the look of them, left out: {_columns_of(groups)}. To compare with "
+            "them, name them as label_column (--label-column); to use them, in columns (--columns)."
         )
     if booleans:
         notes.append(f"Truth values, taken as 0 and 1: {_columns_of(booleans)}.")
@@ -400,16 +509,38 @@ def _columns_of(names: list[str]) -> str:
 
 
 def _is_identifier(name: str, values: NDArray[np.float64]) -> bool:
-    """Whether a column counts the rows, or is called an identifier and has distinct integers."""
+    """Whether a column counts the rows, or has integers that are nearly all distinct.
+
+    These must be nearly consecutive too, unless the column is called an identifier.
+    """
     plain = name.strip().lower()
     called_so = plain in IDENTIFIERS or plain.endswith(("_id", " id"))
-    counting = len(values) >= COUNTING_ROWS and abs(values[1] - values[0]) == 1
-    if not (called_so or counting) or not np.all(values == np.rint(values)):
+    numbers = values[~np.isnan(values)]
+    if len(numbers) < DISTINCT * len(values) or not np.all(numbers == np.rint(numbers)):
         return False
-    steps = np.diff(values)
+    steps = np.diff(numbers)
     if len(values) >= COUNTING_ROWS and (np.all(steps == 1) or np.all(steps == -1)):
         return True
-    return called_so and len(np.unique(values)) == len(values)
+    if not called_so and len(values) < NUMBERED_ROWS:
+        return False
+    distinct = len(np.unique(numbers))
+    if called_so and len(values) < NUMBERED_ROWS:
+        return distinct == len(values)
+    range_of_numbers = float(numbers.max() - numbers.min()) + 1.0
+    consecutive = distinct >= (1.0 - LEFT_OUT) * range_of_numbers
+    return distinct >= DISTINCT * len(numbers) and (called_so or consecutive)
+
+
+def _is_groups(name: str, values: NDArray[np.float64], names: list[str]) -> bool:
+    """Whether a column looks like known groups, which would give the clusters away."""
+    plain = name.strip().lower()
+    if plain not in LABELS:
+        return False
+    if plain == "y" and any(other.strip().lower() in COORDINATES for other in names):
+        return False
+    numbers = values[~np.isnan(values)]
+    distinct = len(np.unique(numbers))
+    return bool(np.all(numbers == np.rint(numbers)) and 1 < distinct <= len(values) // 2)
 
 
 def _refuse_mostly_numbers(content: Content, j: int, source: Source) -> None:
@@ -483,7 +614,7 @@ def _without_missing(
                 f"{source.name} has {counted(count, 'missing value')} (",
                 where,
                 '). Try missing="drop" (--missing drop), which leaves out such rows, or '
-                'missing="mean" (--missing mean), which puts in the mean of the column.',
+                '"mean" (--missing mean, or better: neighbours), which fills them in.',
             )
         )
     incomplete = absent.any(axis=1)
@@ -511,22 +642,6 @@ def _without_missing(
         f"({in_columns})."
     )
     return X, rows
-
-
-def _remark_labels(
-    X: NDArray[np.float64], names: list[str], label: int | None, notes: list[str]
-) -> None:
-    """Note columns that look like known groups, which would give the clusters away."""
-    if label is not None:
-        return
-    for name, values in zip(names, X.T, strict=True):
-        if name.strip().lower() in LABELS and np.all(values == np.rint(values)):
-            distinct = len(np.unique(values))
-            if 1 < distinct <= len(values) // 2:
-                notes.append(
-                    f"Column {shown(name)} is used as data. If it holds known groups, name it as "
-                    "label_column."
-                )
 
 
 def _is_constant(column: NDArray[np.float64]) -> bool:

@@ -22,7 +22,7 @@ from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap._support.threads import one_thread
 from icvi_artmap._support.wording import counted, number
 from icvi_artmap.indices.base import Index
-from icvi_artmap.samples.resolution import row_keys, steps, thinned
+from icvi_artmap.samples.resolution import evidence, row_keys
 from icvi_artmap.samples.scaling import Data, plain_data
 from icvi_artmap.training import refinement
 from icvi_artmap.training.refinement import Labels, Outlook, Partition
@@ -170,6 +170,7 @@ def select(
     most: int | None,
     report: Callable[[str], None] | None = None,
     watch: Watch = UNWATCHED,
+    given: Callable[[NDArray[np.int64]], NDArray[np.floating]] | None = None,
 ) -> tuple[Selection, Labels]:
     """Choose a number of clusters between ``least`` and ``most``.
 
@@ -177,12 +178,14 @@ def select(
 
     Returns also the cluster of every sample for that number. The choice depends on the samples
     alone, not on their order or on a seed. More samples than needed to tell are represented by a
-    part of them. ``watch`` is told of every number tried.
+    part of them. ``watch`` is told of every number tried. ``given``: samples as they were recorded,
+    which tells copies from rounding; by default they are as they are in the table.
     """
     with one_thread():
         order = canonical_order(data.table)
         rows = order[: refinement.enough(data, most or ROOM)]
-        kept = rows[_without_copies(data.table[rows])]
+        recorded = data.table[rows] if given is None else given(rows)
+        kept = rows[evidence(recorded, np.random.RandomState(SEED))]
         seen = index.view(_without_noise(data, kept))
         search = _Search(index, seen, least, most, report, watch)
         points = search.run()
@@ -230,11 +233,6 @@ def _chosen_on_halves(
         if numbers[-1] != chosen:
             break
     return tuple(numbers)
-
-
-def _without_copies(table: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The rows that are evidence: of copies that rounding does not explain there are fewer."""
-    return thinned(table, steps(table), np.random.RandomState(SEED))
 
 
 def canonical_order(table: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -35,6 +35,7 @@ from icvi_artmap._support.validation import (
 from icvi_artmap._support.version import __version__
 from icvi_artmap._support.wording import better, shown
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+from icvi_artmap.estimators.preparing import prepares
 from icvi_artmap.estimators.vigilance_search.results import Outcome, Run, SearchResults
 from icvi_artmap.estimators.vigilance_search.store import Memory, Store
 from icvi_artmap.indices.base import Index
@@ -263,6 +264,12 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
             raise TypeError(
                 f"estimator must be an ICVIARTMAP, got {type(self.estimator).__name__}. For other "
                 "estimators there is scikit-learn's GridSearchCV."
+            )
+        if prepares(self.estimator):
+            raise ValueError(
+                "The estimator of a search must not prepare its rows: missing, transform_columns "
+                "and categories must have their defaults. Prepare the rows first, by "
+                "preparation_.prepared of a fitted ICVIARTMAP."
             )
         return clone(self.estimator)
 
