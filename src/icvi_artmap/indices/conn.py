@@ -25,6 +25,8 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap.indices.shared.merging import check_merge
+
 
 def conn_index_of(
     first: NDArray[np.int64], second: NDArray[np.int64], cluster_of: NDArray[np.int64]
@@ -129,11 +131,7 @@ class IncrementalConn:
 
     def merge(self, a: Hashable, b: Hashable) -> None:
         """Cluster b becomes a part of cluster a."""
-        for label in (a, b):
-            if label not in self._categories:
-                raise ValueError(f"No cluster {label!r} has samples.")
-        if a == b:
-            raise ValueError(f"Cluster {a!r} cannot be merged with itself.")
+        check_merge(self._categories, a, b)
         for category in list(self._categories[b]):
             self.reassign(category, a)
 

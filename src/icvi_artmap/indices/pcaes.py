@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from icvi_artmap.indices.shared.merging import check_merge
+
 #: A squared distance is zero if it is no more than this part of the variance of the data, and a sum
 #: of squared memberships if it is no more than this part of what it was.
 NEGLIGIBLE = 1e-12
@@ -118,11 +120,7 @@ class IncrementalPCAES:
 
     def merge(self, a: Hashable, b: Hashable) -> None:
         """Cluster b becomes a part of cluster a: memberships in the two add up."""
-        for one in (a, b):
-            if one not in self._place:
-                raise ValueError(f"No cluster {one!r} has samples.")
-        if a == b:
-            raise ValueError(f"Cluster {a!r} cannot be merged with itself.")
+        check_merge(self._place, a, b)
         i, j = self._place[a], self._place[b]
         for table in (self._overlap, self._sum):
             table[i] += table[j]
