@@ -78,7 +78,9 @@ def test_skewed_columns_without_options(tmp_path: Path, parsed: Any, noted: Any)
     chosen = parsed(*fit, "--transform", "auto")
     assert chosen["transform"] == "power"
     assert chosen["ari"] > 0.85
-    assert "Values beyond 3 robust deviations from the median were drawn in before" in noted(*fit)[0]
+    assert (
+        "Values beyond 3 robust deviations from the median were drawn in before" in noted(*fit)[0]
+    )
 
 
 def test_the_columns_are_told_in_their_units(tmp_path: Path, parsed: Any) -> None:

@@ -87,12 +87,18 @@ def from_axes(
     T: NDArray[np.float64], mixed: Mixed, n_values: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Rows near points of the space: numbers, and for categories the value that is most likely."""
-    columns = T @ mixed.axes * mixed.scale + mixed.mean
-    result = np.empty((len(T), len(n_values)))
+    return from_indicators(T @ mixed.axes * mixed.scale + mixed.mean, n_values)
+
+
+def from_indicators(
+    columns: NDArray[np.float64], n_values: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Rows with numbers and, for every category, the position of the value with most of it."""
     n_numbers = int((n_values == 0).sum())
-    result[:, n_values == 0] = columns[:, :n_numbers]
+    rows = np.empty((len(columns), len(n_values)))
+    rows[:, n_values == 0] = columns[:, :n_numbers]
     at = n_numbers
     for f in np.flatnonzero(n_values):
-        result[:, f] = columns[:, at : at + n_values[f]].argmax(axis=1)
+        rows[:, f] = columns[:, at : at + n_values[f]].argmax(axis=1)
         at += int(n_values[f])
-    return result
+    return rows
