@@ -50,8 +50,7 @@ def learn_mixed(X: NDArray[np.float64], n_values: NDArray[np.int64]) -> Mixed:
     columns = indicators(X, n_values)
     n_numbers = int((n_values == 0).sum())
     mean = columns.mean(axis=0)
-    scale = np.sqrt(mean)
-    scale[:n_numbers] = columns[:, :n_numbers].std(axis=0)
+    scale = np.append(columns[:, :n_numbers].std(axis=0), np.sqrt(mean[n_numbers:]))
     scale = np.where(scale > 0.0, scale, 1.0)
     table = (columns - mean) / scale
     variance, vectors = np.linalg.eigh(table.T @ table / len(table))
