@@ -614,3 +614,11 @@ def test_parameters_set_after_a_fit_change_nothing_of_it():
     expected = model.predict(X)
     model.set_params(missing="error", transform_columns="none", categories="auto")
     assert_array_equal(model.predict(X), expected)
+
+
+def test_a_notebook_tells_rows_that_are_left_out():
+    X = with_gaps(make_gaussian_clusters(3, 3, n_samples=300, random_state=0)[0], 0.05)
+    model = ICVIARTMAP(3, missing="drop", random_state=0).fit(X)
+    count = int(np.isnan(X).any(axis=1).sum())
+    assert f"{count} samples with missing values" in model._repr_html_()
+    assert "Noise" not in model._repr_html_()

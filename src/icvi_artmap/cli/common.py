@@ -227,6 +227,19 @@ def parse_names(given: Sequence[str] | None, option: str = "--columns") -> list[
     return names
 
 
+def parse_input(
+    data: str,
+    columns: Sequence[str] | None,
+    exclude: Sequence[str] | None,
+    label_column: str | None,
+    id_column: str | None,
+    missing: Missing,
+) -> Input:
+    """The table to read, as typed."""
+    named, left_out = parse_names(columns), parse_names(exclude, "--exclude")
+    return Input(data, named, label_column, id_column, missing, left_out)
+
+
 def wrong(option: str, text: str) -> typer.BadParameter:
     """The error for a value that an option cannot take."""
     return typer.BadParameter(text, param_hint=option)

@@ -34,6 +34,7 @@ from icvi_artmap.cli.common import (
     check_jobs,
     check_targets,
     known_groups,
+    parse_input,
     parse_names,
     read_data,
     wrong,
@@ -125,14 +126,8 @@ def compare(
     check_jobs(jobs)
     wanted = _wanted(methods)
     check_targets([], [data])
-    given = Input(
-        data,
-        parse_names(columns),
-        label_column,
-        None,
-        missing,
-        parse_names(exclude, "--exclude"),
-        transform,
+    given = parse_input(data, columns, exclude, label_column, None, missing)._replace(
+        transform=transform
     )
     with out.progress("reading") as bar:
         found = _compare(given, clusters, wanted, seed, jobs, bar)

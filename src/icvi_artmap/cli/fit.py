@@ -47,7 +47,7 @@ from icvi_artmap.cli.common import (
     known_groups,
     label_columns,
     parse_clusters,
-    parse_names,
+    parse_input,
     read_whole,
     sample_names,
     with_note_on_gaps,
@@ -189,14 +189,8 @@ def fit(
         raise wrong("--starts", f"with -k {clusters} there is one start. Give a number with -k.")
     kept = Kept(output, model, report)
     check_kept(kept, data, id_column)
-    given = Input(
-        data,
-        parse_names(columns),
-        label_column,
-        id_column,
-        missing,
-        parse_names(exclude, "--exclude"),
-        categories=categories,
+    given = parse_input(data, columns, exclude, label_column, id_column, missing)._replace(
+        categories=categories
     )
     settings = {
         "n_clusters": n_clusters,

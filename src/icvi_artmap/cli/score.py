@@ -27,7 +27,7 @@ from icvi_artmap.cli.common import (
     cluster_sizes,
     known_groups,
     name_of,
-    parse_names,
+    parse_input,
     read_data,
     sample_names,
 )
@@ -78,14 +78,8 @@ def score(
     out = Output(quiet, as_json)
     in_file = labels == STANDARD_STREAM or Path(labels).is_file()
     check_targets([], [data, labels if in_file else None])
-    given = Input(
-        data,
-        parse_names(columns),
-        label_column,
-        id_column,
-        missing,
-        parse_names(exclude, "--exclude"),
-        transform,
+    given = parse_input(data, columns, exclude, label_column, id_column, missing)._replace(
+        transform=transform
     )
     with out.progress("reading") as bar:
         found = _scores(given, labels, in_file, bar)

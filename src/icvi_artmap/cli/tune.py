@@ -36,7 +36,7 @@ from icvi_artmap.cli.common import (
     expected_columns,
     known_groups,
     label_columns,
-    parse_names,
+    parse_input,
     read_data,
     written_files,
     wrong,
@@ -137,14 +137,7 @@ def tune(
         "verbose": 0 if quiet else 1,
     }
     _check_kept(output, model, store, data, id_column)
-    given = Input(
-        data,
-        parse_names(columns),
-        label_column,
-        id_column,
-        missing,
-        parse_names(exclude, "--exclude"),
-    )
+    given = parse_input(data, columns, exclude, label_column, id_column, missing)
     with out.progress("reading"):
         table = read_data(given)
         search = _search(clusters, index, refine, settings)

@@ -739,8 +739,10 @@ class ICVIARTMAP(
             "Categories": f"{len(self.categories_):,}",
             "Samples, features": f"{len(self.labels_):,}, {self.n_features_in_:,}",
         }
-        if noise := int((self.labels_ < 0).sum()):
+        if noise := int((self.labels_ == -1).sum()):
             facts["Noise"] = f"{noise:,} samples"
+        if dropped := int((self.labels_ < -1).sum()):
+            facts["Left out"] = f"{dropped:,} samples with missing values"
         if hasattr(self, "selection_"):
             chosen = self.selection_
             facts["Chosen"] = (

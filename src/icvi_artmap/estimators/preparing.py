@@ -33,7 +33,7 @@ from icvi_artmap.preparation.columns import (
     with_cells_as_given,
 )
 from icvi_artmap.preparation.fills import learn_fills
-from icvi_artmap.preparation.mixed import learn_mixed
+from icvi_artmap.preparation.mixed import from_indicators, learn_mixed
 from icvi_artmap.preparation.preparation import MISSING, Preparation, in_units
 from icvi_artmap.preparation.transforms import TRANSFORMS, learn_transform
 
@@ -99,7 +99,8 @@ def checked_rows(model: ICVIARTMAP, X: ArrayLike, reset: bool) -> NDArray[np.flo
         validate_data(model, X, reset=reset, skip_check_array=True)
         columns = columns_of(X)
     names = feature_names(model)
-    values = learn_values(columns, names, model.categories or ()) if reset else _values(model)
+    asked = () if model.categories is None else model.categories
+    values = learn_values(columns, names, asked) if reset else _values(model)
     rows = coded(columns, names, values)
     if len(rows) < least:
         raise ValueError(
@@ -289,7 +290,7 @@ def finish(model: ICVIARTMAP, of: Prepared) -> None:
     )
     if hasattr(model, "components_"):
         model.components_ = components_in_units(model, made.filled(X[trained]), trained)
-    model.cluster_centers_ = centres_in_units(made, told.mean)
+    model.cluster_centers_ = from_indicators(told.mean, made.n_values)
     model.categories_ = np.stack([told.lower, told.upper], axis=1)
 
 
@@ -321,19 +322,6 @@ def _join_others(
     model.sample_clusters_ = both(model.sample_clusters_, clusters)
     nearest = fitted.nearest_categories(rows, model.alpha)
     model.sample_categories_ = both(model.sample_categories_, nearest)
-
-
-def centres_in_units(made: Preparation, mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Means of the numbers and commonest values of the categories, from those described."""
-    n_values = made.n_values
-    n_numbers = int((n_values == 0).sum())
-    centres = np.empty((len(mean), len(n_values)))
-    centres[:, n_values == 0] = mean[:, :n_numbers]
-    at = n_numbers
-    for f in np.flatnonzero(n_values):
-        centres[:, f] = mean[:, at : at + n_values[f]].argmax(axis=1)
-        at += int(n_values[f])
-    return centres
 
 
 def components_in_units(

@@ -50,8 +50,7 @@ def learn_mixed(X: NDArray[np.float64], n_values: NDArray[np.int64]) -> Mixed:
     columns = indicators(X, n_values)
     n_numbers = int((n_values == 0).sum())
     mean = columns.mean(axis=0)
-    scale = np.sqrt(mean)
-    scale[:n_numbers] = columns[:, :n_numbers].std(axis=0)
+    scale = np.append(columns[:, :n_numbers].std(axis=0), np.sqrt(mean[n_numbers:]))
     scale = np.where(scale > 0.0, scale, 1.0)
     table = (columns - mean) / scale
     variance, vectors = np.linalg.eigh(table.T @ table / len(table))
@@ -87,12 +86,18 @@ def from_axes(
     T: NDArray[np.float64], mixed: Mixed, n_values: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Rows near points of the space: numbers, and for categories the value that is most likely."""
-    columns = T @ mixed.axes * mixed.scale + mixed.mean
-    result = np.empty((len(T), len(n_values)))
+    return from_indicators(T @ mixed.axes * mixed.scale + mixed.mean, n_values)
+
+
+def from_indicators(
+    columns: NDArray[np.float64], n_values: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Rows with numbers and, for every category, the position of the value with most of it."""
     n_numbers = int((n_values == 0).sum())
-    result[:, n_values == 0] = columns[:, :n_numbers]
+    rows = np.empty((len(columns), len(n_values)))
+    rows[:, n_values == 0] = columns[:, :n_numbers]
     at = n_numbers
     for f in np.flatnonzero(n_values):
-        result[:, f] = columns[:, at : at + n_values[f]].argmax(axis=1)
+        rows[:, f] = columns[:, at : at + n_values[f]].argmax(axis=1)
         at += int(n_values[f])
-    return result
+    return rows
