@@ -60,6 +60,9 @@ _HOMES = {
     "write_table": "icvi_artmap.tables",
 }
 
+#: Public subpackages.
+_SUBPACKAGES = ("datasets", "streaming")
+
 __all__ = [
     "ICVIARTMAP",
     "CategoryDisplay",
@@ -92,12 +95,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":  # the one public subpackage
-        return import_module("icvi_artmap.datasets")
+    if name in _SUBPACKAGES:
+        return import_module(f"icvi_artmap.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, "datasets"})
+    return sorted({*globals(), *_HOMES, *_SUBPACKAGES})

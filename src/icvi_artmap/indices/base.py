@@ -209,6 +209,9 @@ class Index:
         joined to clusters of any shape.
     compared : bool
         Whether tables that have room for a few indices show it.
+    forgets : bool
+        Whether it is defined for samples with weights, as those of a stream that forgets:
+        frequencies are sums of weights then, and floats.
     cost : callable
         ``cost(index, state)`` makes the :class:`AdditiveCost` that tells refinement which steps to
         try.
@@ -227,6 +230,7 @@ class Index:
     refined: bool = False
     gaussian: bool = False
     compared: bool = False
+    forgets: bool = True
     cost: Callable[[Index, Any], AdditiveCost] = SumOfSquares
     criterion: Criterion = OWN_VALUE
 

@@ -13,7 +13,7 @@ cluster that is no longer :func:`trusted` is computed anew from its samples (:fu
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,19 +36,21 @@ class Moments(NamedTuple):
     """Moments of up to ``len(n)`` clusters; rows 0 to ``size[0] - 1`` are in use."""
 
     size: NDArray[np.int64]  #: (1,) number of clusters now, k'
-    n: NDArray[np.int64]  #: (k,) frequencies
+    n: NDArray[np.int64]  #: (k,) frequencies; float64 where samples have weights
     mean: NDArray[np.float64]  #: (k, d)
     compactness: NDArray[np.float64]  #: (k,) summed squared distances to the mean
     scatter: NDArray[np.float64]  #: (k, d, d), upper triangle only; (k, 0, 0) if not kept
     drift: NDArray[np.float64]  #: (k,) estimated square of what ``compactness`` has lost
 
 
-def empty_moments(capacity: int, n_features: int, with_scatter: bool) -> Moments:
-    """Moments with room for ``capacity`` clusters and none in use."""
+def empty_moments(
+    capacity: int, n_features: int, with_scatter: bool, counts: Any = np.int64
+) -> Moments:
+    """Moments with room for ``capacity`` clusters and none in use; ``counts``: type of n."""
     side = n_features if with_scatter else 0
     return Moments(
         size=np.zeros(1, np.int64),
-        n=np.zeros(capacity, np.int64),
+        n=np.zeros(capacity, counts),
         mean=np.zeros((capacity, n_features)),
         compactness=np.zeros(capacity),
         scatter=np.zeros((capacity, side, side)),
@@ -354,7 +356,7 @@ def together(m: Moments) -> Moments:
     """Moments of all samples as one cluster (Eq:freq_update to Eq:cov_update, merge)."""
     k = m.size[0]
     n, mean = m.n[:k], m.mean[:k]
-    whole = empty_moments(1, mean.shape[1], m.scatter.shape[1] > 0)
+    whole = empty_moments(1, mean.shape[1], m.scatter.shape[1] > 0, n.dtype)
     whole.size[0] = 1
     whole.n[0] = n.sum()
     whole.mean[0] = n @ mean / whole.n[0]
