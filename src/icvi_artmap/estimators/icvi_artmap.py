@@ -30,6 +30,7 @@ from icvi_artmap._support.wording import number, shown
 from icvi_artmap.estimators import notebook
 from icvi_artmap.estimators.components import Components, Joins
 from icvi_artmap.estimators.fitted import FittedModel, groups_of
+from icvi_artmap.estimators.partial_fit import LearnsFromStreams
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.network.driver import Parameters
@@ -64,6 +65,7 @@ class ICVIARTMAP(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,
+    LearnsFromStreams,
     notebook.SummarisedEstimator,
 ):
     """Clustering in which a cluster validity index decides every step (iCVI-ARTMAP).
@@ -134,6 +136,14 @@ class ICVIARTMAP(
         Whether samples that lie far out of all clusters get the label -1, in :meth:`fit` and
         :meth:`predict`: those with an :meth:`outlier_score` above 0.5. Clusters are found as
         without it. For :meth:`predict` it can be changed after the fit.
+    warm_up : int, default=1000
+        For :meth:`partial_fit`: rows that are collected before a start is made.
+    memory : int, default=1000
+        For :meth:`partial_fit`: rows that are remembered, at most ``warm_up``. All rows so far are
+        remembered with the same probability or, with ``forgetting``, the newer with a greater one.
+    forgetting : float, default=1.0
+        For :meth:`partial_fit`: what the weight of every earlier row is multiplied by when a new
+        one comes, above 0 and at most 1. The weights of all add up to 1 / (1 - forgetting).
     random_state : int, RandomState instance or None, default=None
         Seed of the starts and of the order of presentation.
     verbose : int or bool, default=0
@@ -143,7 +153,8 @@ class ICVIARTMAP(
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of every training sample, 0 to ``n_clusters_ - 1``; -1 for noise.
+        Cluster of every training sample, 0 to ``n_clusters_ - 1``; -1 for noise. After
+        :meth:`partial_fit`: of the rows of its last call.
     sample_clusters_ : ndarray of shape (n_samples,)
         The same with every sample in the cluster that it was trained in, also if it is noise. All
         that is known of clusters (centres, index, categories) is of these.
@@ -155,7 +166,8 @@ class ICVIARTMAP(
         The index of the partition, in its own sign.
     index_history_ : ndarray of shape (n_iter_ + 1,), longer if refined
         Its value at the start and at the end of every epoch; then, if the partition is refined,
-        before the first step of that and after every step.
+        before the first step of that and after every step. After :meth:`partial_fit`: these of the
+        start, then the value after every call; of many the last ones.
     history_ : dict of str to ndarray of shape (n_iter_,)
         For every epoch: "n_clusters" and "n_categories" at its end, and how many "merges" and
         "splits" of clusters were made there. Refining comes after all that.
@@ -187,6 +199,14 @@ class ICVIARTMAP(
         they were joined.
     fitted_ : FittedModel
         What predicting needs: the index, the scaling, the moments of the clusters and the boxes.
+    n_samples_seen_ : int
+        Rows that :meth:`partial_fit` was given.
+    drift_ : Drift
+        After :meth:`partial_fit`: ``level``, how near to a break the stream is, from 0 to 1;
+        ``breaks``, after how many rows clusters have changed; and ``told``, after how many that was
+        noticed.
+    stream_ : Stream
+        What :meth:`partial_fit` goes on with.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -229,6 +249,9 @@ class ICVIARTMAP(
         evaluation: Literal["incremental", "batch"] = "incremental",
         prediction: Literal["auto", "index", "category"] = "auto",
         noise: bool = False,
+        warm_up: int = 1000,
+        memory: int = 1000,
+        forgetting: float = 1.0,
         random_state: int | np.random.RandomState | None = None,
         verbose: int | bool = 0,
     ) -> None:
@@ -253,6 +276,9 @@ class ICVIARTMAP(
         self.evaluation = evaluation
         self.prediction = prediction
         self.noise = noise
+        self.warm_up = warm_up
+        self.memory = memory
+        self.forgetting = forgetting
         self.random_state = random_state
         self.verbose = verbose
 
@@ -284,6 +310,7 @@ class ICVIARTMAP(
                 f"n_clusters={shown(self.n_clusters)} is more than the number of samples, "
                 f"n_samples={len(X)}. Ask for at most as many clusters as there are samples."
             )
+        self._forget_stream()
         self._fit(X, y, self._given_centres(X.shape[1]), index, parameters, trace)
         if hasattr(self, "selection_") and (doubt := self.selection_.doubt()) is not None:
             warnings.warn(doubt, RuntimeWarning, stacklevel=2)
@@ -298,11 +325,12 @@ class ICVIARTMAP(
         index: Index,
         parameters: Parameters,
         trace: bool,
-    ) -> None:
+        random_state: np.random.RandomState | None = None,
+    ) -> FitResult:
         """What is left of a fit when everything is checked."""
         watch = watched(self, X, y, self._attributes_of)
         watch.begin("fit", self._n_tasks(given))
-        random_state = checked_generator(self.random_state)
+        random_state = random_state or checked_generator(self.random_state)
         scaling = learn_scaling(X)
         order = presentation_order(X, scaling, self.shuffle, self.order, random_state)
         seeds = [int(random_state.randint(_SEEDS)) for _ in range(self.n_init)]
@@ -341,6 +369,11 @@ class ICVIARTMAP(
         if hasattr(self, "selection_") and self.selection_.limited:
             self.converged_ = False
         watch.end(self)
+        return result
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Not so while :meth:`partial_fit` collects its first rows."""
+        return hasattr(self, "fitted_")
 
     def _surveys(self) -> bool:
         """Whether clusters may be joined of components."""
@@ -736,9 +769,13 @@ class ICVIARTMAP(
         check_choice("evaluation", self.evaluation, ("incremental", "batch"))
         self._check_prediction()
         index = get_index(self.index)
+        self._check_stream_parameters(index)
         if self.shape != "gaussian":
             self._check_shape(index)
-        parameters = Parameters(
+        return index, self._network_parameters()
+
+    def _network_parameters(self) -> Parameters:
+        return Parameters(
             float(self.rho_a),
             float(self.rho_ab),
             float(self.beta_a),
@@ -746,7 +783,6 @@ class ICVIARTMAP(
             float(self.epsilon),
             float(self.beta_ab),
         )
-        return index, parameters
 
     def _check_shape(self, index: Index) -> None:
         """What joining components needs."""

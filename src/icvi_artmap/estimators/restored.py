@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from icvi_artmap.estimators.art_family import FuzzyARTMAP, FuzzyClusterer, FuzzyNetwork, Ranges
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.indices.base import Index
+from icvi_artmap.network.driver import Parameters
 from icvi_artmap.prediction.confidence import Levels
 from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Scaling
@@ -70,6 +71,11 @@ def check_parameters(model: ICVIARTMAP | FuzzyNetwork) -> None:
         model._given_centres(model.n_features_in_)
     else:
         model._find_ranges(np.zeros((1, model.n_features_in_)))
+
+
+def network_parameters(model: ICVIARTMAP) -> Parameters:
+    """What the network of a model learns by."""
+    return model._network_parameters()
 
 
 def transform_output(model: ICVIARTMAP | FuzzyNetwork) -> str | None:

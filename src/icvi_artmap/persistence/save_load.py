@@ -44,6 +44,15 @@ from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.network.boxes import BINS, CELLS
 from icvi_artmap.persistence import file_format as model_file
+from icvi_artmap.persistence.contents import (
+    ANY_CLUSTERS,
+    CLUSTERS_PER_CATEGORY,
+    LARGEST_MOMENT,
+    MOST_SAMPLES,
+    Contents,
+    check_between,
+    check_scatter,
+)
 from icvi_artmap.persistence.file_format import (
     Arrays,
     ContentError,
@@ -51,9 +60,10 @@ from icvi_artmap.persistence.file_format import (
     ModelFileError,
     shortened,
 )
+from icvi_artmap.persistence.streams import restore_stream, stream_arrays
 from icvi_artmap.prediction.confidence import Levels
 from icvi_artmap.samples.mixture import make_mixture
-from icvi_artmap.samples.moments import Moments, symmetric
+from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Scaling
 from icvi_artmap.training.art_family import assembled
 from icvi_artmap.training.joining import Tree
@@ -65,17 +75,8 @@ __all__ = ["ModelFileError", "load", "save"]
 
 #: A box is one up to rounding: lower corner + (1 - upper corner) exceed 1 by no more.
 ROUNDING = 1e-9
-#: Standardised data are of the order of 1: the squares of their moments must not overflow.
-LARGEST_MOMENT = 1e100
-#: Rounding of a scatter matrix, as a part of its trace and of 1.
-SCATTER_ROUNDING = 1e-9
 #: Densities are divided by the fall to where noise begins.
 LEAST_FALL = 1e-12
-#: Samples, counted as integers but used as floats.
-MOST_SAMPLES = 1 << 53
-#: A cluster has a category, or lost it to another: k is of the order of the categories. Without
-#: a bound a small file could ask for a huge k, and predicting needs memory with its square.
-ANY_CLUSTERS, CLUSTERS_PER_CATEGORY = 1000, 8
 #: Letters of all classes, each as long as the longest: an array of strings takes that much.
 MOST_LETTERS = 1 << 22
 #: Letters of the estimator's own message about a parameter, which may have any length.
@@ -279,61 +280,6 @@ def _set_names(model: Any, header: Header) -> None:
 
 def _strings(values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
-
-
-class Contents:
-    """The arrays of a file. Each is taken once, and must be what it is taken for."""
-
-    def __init__(self, arrays: Arrays) -> None:
-        self._left = dict(arrays)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._left
-
-    def take(
-        self,
-        name: str,
-        dtype: type[np.generic] | None,
-        *shape: int | None,
-        infinite: bool = False,
-    ) -> NDArray[Any]:
-        """An array without NaN; None in the shape: any number but 0. ``dtype`` None: any."""
-        if name not in self._left:
-            raise ContentError(f"the array {name!r} is missing")
-        array = self._left.pop(name)
-        if dtype is not None and array.dtype != dtype:
-            raise ContentError(f"{name!r} has type {array.dtype}, expected {np.dtype(dtype)}")
-        if array.ndim != len(shape) or not all(
-            side == wanted if wanted is not None else side > 0
-            for side, wanted in zip(array.shape, shape, strict=True)
-        ):
-            expected = ", ".join("any" if side is None else str(side) for side in shape)
-            raise ContentError(f"{name!r} has shape {array.shape}, expected ({expected})")
-        if array.dtype.kind == "f":
-            wrong = np.isnan(array).any() if infinite else not np.isfinite(array).all()
-            if wrong:
-                raise ContentError(f"{name!r} has NaN{'' if infinite else ' or infinity'}")
-        return array
-
-    def positions(self, name: str, n: int | None, below: int) -> NDArray[np.int64]:
-        """Integers from 0 to ``below`` - 1."""
-        array = self.take(name, np.int64, n)
-        check_between(name, array, 0, below - 1)
-        return array
-
-    def check_empty(self) -> None:
-        if self._left:
-            raise ContentError(
-                f"the array {shortened(min(self._left))} does not belong to its class"
-            )
-
-
-def check_between(name: str, array: NDArray[Any], low: float, high: float) -> None:
-    if array.size and not (array.min() >= low and array.max() <= high):
-        raise ContentError(
-            f"{name!r} has values from {array.min():g} to {array.max():g}, expected {low:g} to "
-            f"{high:g}"
-        )
 
 
 def _take_boxes(contents: Contents) -> NDArray[np.float64]:
@@ -566,6 +512,8 @@ def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
         arrays["index_trace"] = model.index_trace_
     if hasattr(model, "components_"):
         arrays |= _joined_arrays(model)
+    if hasattr(model, "stream_"):
+        arrays |= stream_arrays(model)
     fitted: Header = {"n_iter": int(model.n_iter_), "converged": bool(model.converged_)}
     if hasattr(model, "selection_"):
         chosen = model.selection_
@@ -601,6 +549,7 @@ def _restore_icviartmap(
     if k > max(ANY_CLUSTERS, CLUSTERS_PER_CATEGORY * n_categories):
         raise ContentError(f"it has {k} clusters, but only {n_categories} categories")
     labels, clusters = _take_labels(contents, k)
+    in_stream = "stream.numbers" in contents
     n_iter = _number(fitted, "n_iter", 1)
     history = contents.take("index_history", np.float64, None, infinite=True)
     if len(history) <= n_iter:
@@ -614,13 +563,15 @@ def _restore_icviartmap(
     scaling = _take_scaling(contents, d)
     centres = contents.take("cluster_centers", np.float64, k, d)
     joined = _take_joined(contents, index, clusters, k, d)
+    # The labels of a stream are those of its last rows; others may have faded.
+    held = np.zeros(k, np.int64) if in_stream else np.bincount(clusters, minlength=k)
     result = FitResult(
         labels=clusters,
         sample_categories=contents.positions("sample_categories", len(labels), n_categories),
         boxes=boxes,
         map_field=map_field,
         centres=scaling.standardise(centres),
-        moments=_take_moments(contents, "moments", index, np.bincount(clusters, minlength=k), d),
+        moments=_take_moments(contents, "moments", index, held, d),
         history=(index.direction * history).tolist(),
         trace=None if trace is None else index.direction * trace,
         epochs=[Epoch(*numbers) for numbers in epochs.tolist()],
@@ -649,6 +600,9 @@ def _restore_icviartmap(
     restore_icvi_artmap(
         model, result, centres, scaling, index, selection, gaussians, levels, labels
     )
+    if in_stream:
+        _check_parameters(model)
+        restore_stream(model, result, contents)
 
 
 def _take_labels(contents: Contents, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -732,19 +686,8 @@ def _take_moments(
     check_between(f"{group}.scatter", moments.scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
     check_between(f"{group}.drift", moments.drift, 0.0, LARGEST_MOMENT)
     for i in range(k if side else 0):
-        _check_scatter(f"{group}.scatter", moments.scatter[i], i)
+        check_scatter(f"{group}.scatter", moments.scatter[i], i)
     return moments
-
-
-def _check_scatter(name: str, upper: NDArray[np.float64], i: int) -> None:
-    """No variance is negative, in whatever direction."""
-    diagonal = np.arange(len(upper))
-    whole = symmetric(upper)
-    whole[diagonal, diagonal] += SCATTER_ROUNDING * (1.0 + abs(np.trace(whole)))
-    try:
-        np.linalg.cholesky(whole)
-    except np.linalg.LinAlgError:
-        raise ContentError(f"{name!r} of cluster {i} has a negative variance") from None
 
 
 def _written_density(model: ICVIARTMAP) -> Arrays:
@@ -774,7 +717,7 @@ def _take_density(
         scatter = contents.take("gaussians.scatter", np.float64, count, d, d)
         check_between("gaussians.scatter", scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
         for i in range(count):
-            _check_scatter("gaussians.scatter", scatter[i], i)
+            check_scatter("gaussians.scatter", scatter[i], i)
         gaussians = moments._replace(scatter=scatter)
     if gaussians is not None:
         _check_density(gaussians)

@@ -13,6 +13,7 @@ cluster that is no longer :func:`trusted` is computed anew from its samples (:fu
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,6 +139,26 @@ def add(m, i, x, u):
     m.compactness[i] += n / (n + 1) * squared
     _add_outer(m, i, n / (n + 1), u)
     _wear(m, i, before)
+
+
+@inline
+def add_weighted(m, i, x, weight, u):
+    """As :func:`add`, for a sample of any weight. Returns its squared distance to the mean before.
+
+    Samples are only added, never removed: what is lost is not booked.
+    """
+    n = m.n[i]
+    total = n + weight
+    share = weight / total
+    squared = 0.0
+    for f in range(x.shape[0]):
+        u[f] = x[f] - m.mean[i, f]
+        squared += u[f] * u[f]
+        m.mean[i, f] += share * u[f]
+    m.n[i] = total
+    m.compactness[i] += n * share * squared
+    _add_outer(m, i, n * share, u)
+    return squared
 
 
 @inline
@@ -367,6 +388,11 @@ def together(m: Moments) -> Moments:
     return whole
 
 
+def taken(m: Moments, rows: Sequence[int] | NDArray[np.int64]) -> Moments:
+    """A copy of these clusters alone."""
+    return Moments._make([np.array([len(rows)]), *(array[rows] for array in m[1:])])
+
+
 def symmetric(upper: NDArray[np.float64]) -> NDArray[np.float64]:
     """A scatter matrix with both triangles, from one whose upper triangle is kept."""
     return np.triu(upper) + np.triu(upper, 1).T
@@ -383,7 +409,7 @@ def drop(m: Moments, i: int) -> None:
 def put(m: Moments, i: int, other: Moments, j: int, *, add: bool = False) -> None:
     """Row i becomes cluster j of ``other``, or with ``add`` what the two are together."""
     if add:
-        pair = empty_moments(2, m.mean.shape[1], m.scatter.shape[1] > 0)
+        pair = empty_moments(2, m.mean.shape[1], m.scatter.shape[1] > 0, m.n.dtype)
         pair.size[0] = 2
         put(pair, 0, m, i)
         put(pair, 1, other, j)
