@@ -95,10 +95,18 @@ def fitted_models() -> list[Any]:
             ICVIARTMAP(range(2, 5), random_state=0, rho_ab=0.5).fit(X),
             ICVIARTMAP("auto", shape="any", random_state=0).fit(rings),
             ICVIARTMAP(3, index="ch", noise=True, random_state=0).fit(np.vstack([X, 99.0 + X[:1]])),
+            streamed(ICVIARTMAP(3, warm_up=60, memory=40, rho_a=0.9, random_state=0)),
+            streamed(ICVIARTMAP(3, index="ch", warm_up=60, memory=40, forgetting=0.99)),
             FuzzyART(0.98, feature_range=(-99, [99.0, 98.0])).fit(X),
             DualVigilanceFuzzyART(0.9, 0.5, max_epochs=None).fit(X),
             FuzzyARTMAP(0.5, beta_ab=0.5, rho_ab=0.8, epsilon=-0.01).fit(X, classes),
         ]
+
+
+def streamed(model: ICVIARTMAP) -> ICVIARTMAP:
+    """Learned in pieces; a model that forgets waits for rows after a break."""
+    X = samples(300, 2)
+    return model.partial_fit(X[:100]).partial_fit(X[100:]).partial_fit(samples(40, 2)[:, ::-1])
 
 
 def use(model: Any) -> None:
@@ -127,6 +135,12 @@ def use(model: Any) -> None:
         explain(model, rows[:1]).to_text()
         if not numba.config.DISABLE_JIT:  # the row is none of an altered model's samples: NaN
             explain(model, rows[:1], samples=[0]).to_text()
+        if hasattr(model, "stream_"):
+            seen = model.n_samples_seen_
+            model.partial_fit(rows)
+            demand(model.n_samples_seen_ == seen + 5, "partial_fit does not count its rows")
+            within = 0 <= model.sample_clusters_.min() <= model.sample_clusters_.max()
+            demand(within and len(model.sample_clusters_) == 5, "partial_fit gives no clusters")
     else:
         y = predicted if isinstance(model, FuzzyARTMAP) else None
         model.set_params(outside="clip").partial_fit(rows, y)

@@ -15,6 +15,7 @@ from icvi_artmap import datasets, streaming
 RESULTS = (
     "icvi_artmap.estimators.vigilance_search.results.SearchResults",
     "icvi_artmap.training.number_of_clusters.Selection",
+    "icvi_artmap.training.stream.Drift",
 )
 
 #: Constants have no docstrings, and Sphinx would print all of their values.

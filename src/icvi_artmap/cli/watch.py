@@ -118,6 +118,7 @@ class Teller:
 
     def __init__(self, quiet: bool, as_json: bool) -> None:
         self.quiet, self.as_json = quiet, as_json
+        self._rows = -1  # of the model that was told of last
         if quiet:
             import os
 
@@ -125,8 +126,10 @@ class Teller:
 
     def tell(self, event: str, model: ICVIARTMAP, left_out: int, break_at: int | None) -> None:
         """``event``: "goes on", "begins", "now" or "break"."""
-        if self.quiet:
+        told_already = event == "now" and model.n_samples_seen_ == self._rows
+        if self.quiet or told_already:
             return
+        self._rows = model.n_samples_seen_
         facts = self._facts(event, model, left_out, break_at)
         if self.as_json:
             import json

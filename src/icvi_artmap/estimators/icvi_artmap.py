@@ -30,7 +30,13 @@ from icvi_artmap._support.wording import number, shown
 from icvi_artmap.estimators import notebook
 from icvi_artmap.estimators.components import Components, Joins
 from icvi_artmap.estimators.fitted import FittedModel, groups_of
-from icvi_artmap.estimators.partial_fit import LearnsFromStreams
+from icvi_artmap.estimators.partial_fit import (
+    Call,
+    check_stream,
+    check_stream_parameters,
+    forget_stream,
+    is_begun,
+)
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.network.driver import Parameters
@@ -50,6 +56,7 @@ from icvi_artmap.training.start import (
     start_at,
     start_from,
 )
+from icvi_artmap.training.stream import Drift, Stream
 
 _SEEDS = np.iinfo(np.int32).max
 PREDICTIONS = ("auto", "index", "category")
@@ -65,7 +72,6 @@ class ICVIARTMAP(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,
-    LearnsFromStreams,
     notebook.SummarisedEstimator,
 ):
     """Clustering in which a cluster validity index decides every step (iCVI-ARTMAP).
@@ -225,6 +231,10 @@ class ICVIARTMAP(
     """
 
     fitted_: FittedModel
+    stream_: Stream
+    drift_: Drift
+    n_samples_seen_: int
+    _collected: list[NDArray[np.floating]]  #: rows before the start of a stream
 
     def __init__(
         self,
@@ -310,10 +320,41 @@ class ICVIARTMAP(
                 f"n_clusters={shown(self.n_clusters)} is more than the number of samples, "
                 f"n_samples={len(X)}. Ask for at most as many clusters as there are samples."
             )
-        self._forget_stream()
+        forget_stream(self)
         self._fit(X, y, self._given_centres(X.shape[1]), index, parameters, trace)
         if hasattr(self, "selection_") and (doubt := self.selection_.doubt()) is not None:
             warnings.warn(doubt, RuntimeWarning, stacklevel=2)
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Learn from some rows more, with memory that does not grow.
+
+        The first rows are collected until there are ``warm_up`` of them; then a start is made, as
+        :meth:`fit` would with these rows. From then on every row goes to the cluster with which the
+        index of all rows so far is best, and the network learns it. At the end of a call (in long
+        ones after every 10,000 rows) clusters are merged and split as in :meth:`fit`, by what is
+        remembered. Rows are scaled as the first ones were.
+
+        With ``forgetting`` below 1 earlier rows fade; and if the clusters have changed (see
+        ``drift_``), another start is made from the next ``warm_up`` rows.
+
+        A model that :meth:`fit` has made keeps no rows, so a stream begins anew after it; until it
+        has its start, the clusters of before predict.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers without missing values, dense; any number of rows.
+        y : ignored
+
+        Returns
+        -------
+        self : ICVIARTMAP
+        """
+        index, parameters = self._check_parameters()
+        check_stream(self, index, parameters)
+        rows = checked_data(self, X, reset=not is_begun(self), ensure_min_samples=1)
+        Call(self, rows, index, parameters).learn()
         return self
 
     @with_callbacks
@@ -769,7 +810,7 @@ class ICVIARTMAP(
         check_choice("evaluation", self.evaluation, ("incremental", "batch"))
         self._check_prediction()
         index = get_index(self.index)
-        self._check_stream_parameters(index)
+        check_stream_parameters(self, index)
         if self.shape != "gaussian":
             self._check_shape(index)
         return index, self._network_parameters()

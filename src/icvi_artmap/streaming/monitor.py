@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icvi_artmap._support.validation import check_real
+from icvi_artmap._support.validation import check_forgetting
 from icvi_artmap._support.wording import counted, shown
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
@@ -79,18 +79,13 @@ class IncrementalIndex:
     def __init__(self, *indices: str | Index, forgetting: float = 1.0) -> None:
         if not indices:
             raise TypeError('IncrementalIndex needs at least one index, as "CH".')
-        check_real("forgetting", forgetting, 0.0, 1.0, open_low=True)
         self._indices = tuple(get_index(index) for index in indices)
         names = [index.name for index in self._indices]
         if len(set(names)) < len(names):
             raise ValueError(f"An index was given twice: {', '.join(names)}.")
-        self.forgetting = float(forgetting)
         for index in self._indices:
-            if self.forgetting < 1.0 and not index.forgets:
-                raise ValueError(
-                    f"{index.name} cannot forget: it is not defined for samples with weights. Use "
-                    "forgetting=1.0, or another index."
-                )
+            check_forgetting(forgetting, index.name, index.forgets)
+        self.forgetting = float(forgetting)
         self._with_scatter = any(index.needs_scatter for index in self._indices)
         self._growth = 1.0 / self.forgetting  # of the weight of a sample to that of the next
         self._weight = 1.0  # of the sample that was added last
