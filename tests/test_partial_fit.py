@@ -296,6 +296,17 @@ def test_fit_begins_anew_and_so_does_a_stream_after_it() -> None:
     assert clone(model).get_params()["warm_up"] == 300
 
 
+@pytest.mark.nojit
+@pytest.mark.parametrize("forgetting", [1.0, 0.95])
+def test_a_few_rows(forgetting) -> None:
+    """Small enough for plain Python, where an index out of bounds is an error."""
+    X = np.vstack([rows(150, 20)[0], rows(60, 21, MOVED)[0]])
+    model = model_of(warm_up=50, memory=30, forgetting=forgetting, max_epochs=2, refine=False)
+    learned(model, X, 40)
+    assert model.n_samples_seen_ == 210
+    assert len(model.stream_.labels) == (30 if forgetting == 1.0 else 20)
+
+
 def test_given_centres() -> None:
     X, y = rows(1500, 20)
     model = learned(model_of(init=CENTRES), X)

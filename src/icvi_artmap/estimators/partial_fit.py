@@ -13,6 +13,7 @@ from icvi_artmap._support.wording import shown
 from icvi_artmap.estimators.fitted import FittedModel
 from icvi_artmap.indices.base import Index
 from icvi_artmap.network.driver import Parameters
+from icvi_artmap.network.members import MOST_SAMPLES
 from icvi_artmap.training.run import FitResult
 from icvi_artmap.training.stream import BATCH, StreamSettings, begin, renumber
 
@@ -166,8 +167,8 @@ def check_stream(model: ICVIARTMAP, index: Index, parameters: Parameters) -> Non
 
 def check_stream_parameters(model: ICVIARTMAP, index: Index) -> None:
     """Parameters that only partial_fit looks at."""
-    check_integer("warm_up", model.warm_up, 2)
-    check_integer("memory", model.memory, 2)
+    check_integer("warm_up", model.warm_up, 2, MOST_SAMPLES)
+    check_integer("memory", model.memory, 2, MOST_SAMPLES)
     check_forgetting(model.forgetting, index.name, index.forgets)
     if model.memory > model.warm_up:
         raise ValueError(
