@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import common, compile_time, fits, growth, incremental, memory, peers, vat
+from benchmarks import common, compile_time, fits, growth, incremental, memory, peers, streams, vat
 
 HEAD = """# Benchmarks
 
@@ -27,6 +27,7 @@ SUITES: dict[str, Callable[[str, Path], str]] = {
     "growth": lambda sizes, folder: growth.run(getattr(growth, sizes), folder),
     "memory": lambda sizes, _: memory.run(getattr(memory, sizes)),
     "peers": lambda sizes, _: peers.run(getattr(peers, sizes)),
+    "streams": lambda sizes, _: streams.run(getattr(streams, sizes)),
     "vat": lambda sizes, _: vat.run(getattr(vat, sizes)),
     "compile": lambda sizes, _: compile_time.run(getattr(compile_time, sizes)),
 }

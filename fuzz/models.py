@@ -97,6 +97,8 @@ def fitted_models() -> list[Any]:
             ICVIARTMAP(3, index="ch", noise=True, random_state=0).fit(np.vstack([X, 99.0 + X[:1]])),
             prepared(X),
             prepared(X, index="ch", categories=[1], transform_columns="clip"),
+            streamed(ICVIARTMAP(3, warm_up=60, memory=40, rho_a=0.9, random_state=0)),
+            streamed(ICVIARTMAP(3, index="ch", warm_up=60, memory=40, forgetting=0.99)),
             FuzzyART(0.98, feature_range=(-99, [99.0, 98.0])).fit(X),
             DualVigilanceFuzzyART(0.9, 0.5, max_epochs=None).fit(X),
             FuzzyARTMAP(0.5, beta_ab=0.5, rho_ab=0.8, epsilon=-0.01).fit(X, classes),
@@ -111,6 +113,12 @@ def prepared(X: NDArray[np.float64], **options: Any) -> Any:
         cells[:, 1] = np.array(["no", "yes", "perhaps"])[np.arange(len(X)) % 3]
     settings = {"missing": "neighbours", "transform_columns": "power", **options}
     return ICVIARTMAP(3, random_state=0, **settings).fit(cells)
+
+
+def streamed(model: ICVIARTMAP) -> ICVIARTMAP:
+    """Learned in pieces; a model that forgets waits for rows after a break."""
+    X = samples(300, 2)
+    return model.partial_fit(X[:100]).partial_fit(X[100:]).partial_fit(samples(40, 2)[:, ::-1])
 
 
 def use(model: Any) -> None:
@@ -139,6 +147,12 @@ def use(model: Any) -> None:
         explain(model, rows[:1]).to_text()
         if not numba.config.DISABLE_JIT:  # the row is none of an altered model's samples: NaN
             explain(model, rows[:1], samples=[0]).to_text()
+        if hasattr(model, "stream_"):
+            seen = model.n_samples_seen_
+            model.partial_fit(rows)
+            demand(model.n_samples_seen_ == seen + 5, "partial_fit does not count its rows")
+            within = 0 <= model.sample_clusters_.min() <= model.sample_clusters_.max()
+            demand(within and len(model.sample_clusters_) == 5, "partial_fit gives no clusters")
     else:
         y = predicted if isinstance(model, FuzzyARTMAP) else None
         model.set_params(outside="clip").partial_fit(rows, y)

@@ -84,6 +84,24 @@ def test_any_shape() -> None:
     assert re.search(r"^3 clusters, clear: True$", out, re.M)
 
 
+def test_drifting_stream() -> None:
+    out = printed_by("plot_drifting_stream.py")
+    told = re.findall(
+        r"^forgetting: clusters changed after row (\S+), told after row (\S+)$", out, re.M
+    )
+    ((where, when),) = [[int(row.replace(",", "")) for row in pair] for pair in told]
+    assert 19_900 <= where <= 20_100
+    assert 20_000 < when < 22_000
+    means = {
+        name: (float(a), float(b))
+        for name, a, b in re.findall(r"^(\S.*?) +(\S+) before, (\S+) after$", out, re.M)
+    }
+    assert min(before for before, _ in means.values()) > 0.95
+    assert means["ICVIARTMAP"][1] > 0.9 * means["ICVIARTMAP"][0]
+    assert max(means[name][1] for name in means if name != "ICVIARTMAP") < 0.9
+    assert "steady: clusters changed after row" in out
+
+
 def test_own_index() -> None:
     out = printed_by("plot_own_index.py")
     (error,) = values(r"largest relative difference: (\S+)", out)

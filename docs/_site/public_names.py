@@ -9,12 +9,13 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 import icvi_artmap
-from icvi_artmap import datasets, metrics
+from icvi_artmap import datasets, metrics, streaming
 
 #: Not imported by users, but handed to them, as attributes of what they have fitted.
 RESULTS = (
     "icvi_artmap.estimators.vigilance_search.results.SearchResults",
     "icvi_artmap.training.number_of_clusters.Selection",
+    "icvi_artmap.training.stream.Drift",
 )
 
 #: Constants have no docstrings, and Sphinx would print all of their values.
@@ -33,7 +34,8 @@ API
 
 What is listed here is meant to be used and keeps its meaning from one version to the next but for
 what the changelog says. Everything is imported from ``icvi_artmap``, data sets from
-``icvi_artmap.datasets``, indices of any clustering from ``icvi_artmap.metrics``.
+``icvi_artmap.datasets``, indices of any clustering from ``icvi_artmap.metrics``, monitors of
+streams from ``icvi_artmap.streaming``.
 """
 
 
@@ -61,6 +63,7 @@ def sections() -> dict[str, list[str]]:
     }
     for name in icvi_artmap.__all__:
         found[kind(name, getattr(icvi_artmap, name))].append(f"icvi_artmap.{name}")
+    found["Streams"] = [f"icvi_artmap.streaming.{name}" for name in streaming.__all__]
     found["Data sets"] = [f"icvi_artmap.datasets.{name}" for name in datasets.__all__]
     found["Indices of any clustering"] = [f"icvi_artmap.metrics.{name}" for name in metrics.__all__]
     return {heading: names for heading, names in found.items() if names}

@@ -15,6 +15,8 @@ from pathlib import Path
 
 #: The slowest to compile comes first.
 INDICES = ("NI", "rH", "rCIP", "DB", "SIL", "PS", "GD43", "GD53", "XB", "PBM", "WB", "CH")
+#: Of these, those that tests learn streams with.
+OF_STREAMS = ("NI", "XB", "CH")
 
 
 def compile_once(n_processes: int = 2) -> None:
@@ -40,6 +42,7 @@ def use_index(index: str) -> None:
     """Fit, predict and explain on a small table, in all ways that have kernels of their own."""
     from icvi_artmap import ICVIARTMAP, explain, index_value
     from icvi_artmap.datasets import make_gaussian_clusters
+    from icvi_artmap.streaming import IncrementalIndex
 
     X, y = make_gaussian_clusters(3, 2, n_samples=60, random_state=0)
     with warnings.catch_warnings():
@@ -52,6 +55,11 @@ def use_index(index: str) -> None:
         index_value(X, y, index)
         ICVIARTMAP(3, index=index, rho_a=0.5, rho_ab=0.5, random_state=0).fit(X)
         ICVIARTMAP(3, index=index, evaluation="batch", refine=False, random_state=0).fit(X)
+        if index in OF_STREAMS:
+            ICVIARTMAP(3, index=index, warm_up=30, memory=30).partial_fit(X[:40]).partial_fit(X)
+    monitor = IncrementalIndex(index)
+    monitor.add_many(X, y)
+    monitor.trial_moves(X[0], y[0])
 
 
 def use_the_art_family() -> None:

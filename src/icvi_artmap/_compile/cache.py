@@ -32,6 +32,7 @@ KERNEL_ROOMS = (
     "network",
     "prediction",
     "samples",
+    "streaming",
     "tendency",
     "training",
 )

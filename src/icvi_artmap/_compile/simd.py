@@ -12,6 +12,7 @@ often it is called. With the JIT off plain Python takes its place.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -38,9 +39,10 @@ _POINTER, _WORD_POINTER = _DOUBLE.as_pointer(), _WORD.as_pointer()
 
 def aligned_zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
     """An array of zeros that begins with a cache line, so that no vector lies in two."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    count = shape if isinstance(shape, int) else math.prod(shape)
+    size = int(count) * np.dtype(dtype).itemsize
     memory = np.zeros(size + CACHE_LINE, np.uint8)
-    first = -memory.ctypes.data % CACHE_LINE
+    first = -memory.__array_interface__["data"][0] % CACHE_LINE
     return memory[first : first + size].view(dtype).reshape(shape)
 
 

@@ -136,3 +136,13 @@ def check_real(name: str, value: Any, low: float, high: float, *, open_low: bool
         raise ValueError(
             f"{name} must be in {bracket}{low:g}, {upper}, got {shortened(value, LONGEST_NAME)}."
         )
+
+
+def check_forgetting(forgetting: Any, index_name: str, forgets: bool) -> None:
+    """``forgets``: whether the index can forget."""
+    check_real("forgetting", forgetting, 0.0, 1.0, open_low=True)
+    if forgetting < 1.0 and not forgets:
+        raise ValueError(
+            f"{index_name} cannot forget: it is not defined for samples with weights. Use "
+            "forgetting=1.0, or another index."
+        )

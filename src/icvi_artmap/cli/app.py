@@ -26,6 +26,7 @@ from icvi_artmap.cli.reproduce import reproduce
 from icvi_artmap.cli.score import score
 from icvi_artmap.cli.tune import tune
 from icvi_artmap.cli.warmup import warmup
+from icvi_artmap.cli.watch import watch
 
 WRONG = 2
 INTERRUPTED = 130
@@ -58,7 +59,20 @@ def _ending_with_its_reader(command: Callable[..., None]) -> Callable[..., None]
     return ended
 
 
-COMMANDS = (fit, predict, explain, score, compare, tune, generate, demo, warmup, reproduce, info)
+COMMANDS = (
+    fit,
+    predict,
+    watch,
+    explain,
+    score,
+    compare,
+    tune,
+    generate,
+    demo,
+    warmup,
+    reproduce,
+    info,
+)
 for command in COMMANDS:
     app.command()(_ending_with_its_reader(command))
 

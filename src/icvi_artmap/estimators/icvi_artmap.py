@@ -31,6 +31,13 @@ from icvi_artmap._support.wording import number, shown
 from icvi_artmap.estimators import notebook, preparing
 from icvi_artmap.estimators.components import Components, Joins
 from icvi_artmap.estimators.fitted import FittedModel, groups_of
+from icvi_artmap.estimators.partial_fit import (
+    Call,
+    check_stream,
+    check_stream_parameters,
+    forget_stream,
+    is_begun,
+)
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.network.driver import Parameters
@@ -52,6 +59,7 @@ from icvi_artmap.training.start import (
     start_at,
     start_from,
 )
+from icvi_artmap.training.stream import Drift, Stream
 
 _SEEDS = np.iinfo(np.int32).max
 PREDICTIONS = ("auto", "index", "category")
@@ -162,6 +170,14 @@ class ICVIARTMAP(
         Columns that hold categories, by name or position; "auto": text, and columns of two
         values. They and the numbers are then turned to the principal axes of both (factor analysis
         of mixed data). None: all columns are numbers.
+    warm_up : int, default=1000
+        For :meth:`partial_fit`: rows that are collected before a start is made.
+    memory : int, default=1000
+        For :meth:`partial_fit`: rows that are remembered, at most ``warm_up``. All rows so far are
+        remembered with the same probability or, with ``forgetting``, the newer with a greater one.
+    forgetting : float, default=1.0
+        For :meth:`partial_fit`: what the weight of every earlier row is multiplied by when a new
+        one comes, above 0 and at most 1. The weights of all add up to 1 / (1 - forgetting).
     random_state : int, RandomState instance or None, default=None
         Seed of the starts and of the order of presentation.
     verbose : int or bool, default=0
@@ -172,7 +188,7 @@ class ICVIARTMAP(
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of every training sample, 0 to ``n_clusters_ - 1``; -1 for noise, -3 for rows with
-        gaps if ``missing="drop"``.
+        gaps if ``missing="drop"``. After :meth:`partial_fit`: of the rows of its last call.
     sample_clusters_ : ndarray of shape (n_samples,)
         The same with every sample in the cluster that it was trained in, also if it is noise. All
         that is known of clusters (centres, index, categories) is of these.
@@ -187,7 +203,8 @@ class ICVIARTMAP(
         chooses it is ``n_clusters="auto"``.
     index_history_ : ndarray of shape (n_iter_ + 1,), longer if refined
         Its value at the start and at the end of every epoch; then, if the partition is refined,
-        before the first step of that and after every step.
+        before the first step of that and after every step. After :meth:`partial_fit`: these of the
+        start, then the value after every call; of many the last ones.
     history_ : dict of str to ndarray of shape (n_iter_,)
         For every epoch: "n_clusters" and "n_categories" at its end, and how many "merges" and
         "splits" of clusters were made there. Refining comes after all that.
@@ -227,6 +244,14 @@ class ICVIARTMAP(
         column whose values are the clusters.
     fitted_ : FittedModel
         What predicting needs: the index, the scaling, the moments of the clusters and the boxes.
+    n_samples_seen_ : int
+        Rows that :meth:`partial_fit` was given.
+    drift_ : Drift
+        After :meth:`partial_fit`: ``level``, how near to a break the stream is, from 0 to 1;
+        ``breaks``, after how many rows clusters have changed; and ``told``, after how many that was
+        noticed.
+    stream_ : Stream
+        What :meth:`partial_fit` goes on with.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -246,6 +271,10 @@ class ICVIARTMAP(
 
     fitted_: FittedModel
     preparation_: Preparation | None
+    stream_: Stream
+    drift_: Drift
+    n_samples_seen_: int
+    _collected: list[NDArray[np.floating]]  #: rows before the start of a stream
 
     def __init__(
         self,
@@ -274,6 +303,9 @@ class ICVIARTMAP(
         missing: Literal["error", "drop", "mean", "median", "neighbours"] = "error",
         transform_columns: Literal["none", "clip", "power", "auto"] = "none",
         categories: Literal["auto"] | Sequence[str | int] | None = None,
+        warm_up: int = 1000,
+        memory: int = 1000,
+        forgetting: float = 1.0,
         random_state: int | np.random.RandomState | None = None,
         verbose: int | bool = 0,
     ) -> None:
@@ -302,6 +334,9 @@ class ICVIARTMAP(
         self.missing = missing
         self.transform_columns = transform_columns
         self.categories = categories
+        self.warm_up = warm_up
+        self.memory = memory
+        self.forgetting = forgetting
         self.random_state = random_state
         self.verbose = verbose
 
@@ -340,6 +375,7 @@ class ICVIARTMAP(
                 f"n_clusters={shown(self.n_clusters)} is more than the number of samples, "
                 f"n_samples={len(X)}. Ask for at most as many clusters as there are samples."
             )
+        forget_stream(self)
         given = self._given_centres(X.shape[1])
         if preparing.prepares(self):
             preparing.fit(self, X, y, given, (index, parameters, trace))
@@ -353,6 +389,38 @@ class ICVIARTMAP(
             warnings.warn(doubt, RuntimeWarning, stacklevel=2)
         return self
 
+    def partial_fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Learn from some rows more, with memory that does not grow.
+
+        The first rows are collected until there are ``warm_up`` of them; then a start is made, as
+        :meth:`fit` would with these rows. From then on every row goes to the cluster with which the
+        index of all rows so far is best, and the network learns it. At the end of a call (in long
+        ones after every 10,000 rows) clusters are merged and split as in :meth:`fit`, by what is
+        remembered. Rows are scaled as the first ones were.
+
+        With ``forgetting`` below 1 earlier rows fade; and if the clusters have changed (see
+        ``drift_``), another start is made from the next ``warm_up`` rows.
+
+        A model that :meth:`fit` has made keeps no rows, so a stream begins anew after it; until it
+        has its start, the clusters of before predict.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers without missing values, dense; any number of rows.
+        y : ignored
+
+        Returns
+        -------
+        self : ICVIARTMAP
+        """
+        index, parameters = self._check_parameters()
+        check_stream(self, index, parameters)
+        rows = checked_data(self, X, reset=not is_begun(self), ensure_min_samples=1)
+        self.preparation_, self.cautions_ = None, ()
+        Call(self, rows, index, parameters).learn()
+        return self
+
     @with_callbacks
     def _fit(
         self,
@@ -363,11 +431,12 @@ class ICVIARTMAP(
         parameters: Parameters,
         trace: bool,
         of: preparing.Prepared | None = None,
-    ) -> None:
+        random_state: np.random.RandomState | None = None,
+    ) -> FitResult:
         """What is left of a fit when everything is checked. ``of``: what ``X`` was made of."""
         watch = watched(self, X if of is None else of.given, y, self._attributes_of)
         watch.begin("fit", self._n_tasks(given))
-        random_state = checked_generator(self.random_state)
+        random_state = random_state or checked_generator(self.random_state)
         self.resolution_ = self._steps(X, index, of)
         scaling = index.resolved(learn_scaling(X), self.resolution_)
         order = presentation_order(X, scaling, self.shuffle, self.order, random_state)
@@ -409,6 +478,11 @@ class ICVIARTMAP(
         if of is not None:
             preparing.finish(self, of)
         watch.end(self)
+        return result
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Not so while :meth:`partial_fit` collects its first rows."""
+        return hasattr(self, "fitted_")
 
     def _steps(
         self, X: NDArray[np.floating], index: Index, of: preparing.Prepared | None = None
@@ -833,9 +907,13 @@ class ICVIARTMAP(
         self._check_prediction()
         preparing.check_preparation(self)
         index = get_index(self.index)
+        check_stream_parameters(self, index)
         if self.shape != "gaussian":
             self._check_shape(index)
-        parameters = Parameters(
+        return index, self._network_parameters()
+
+    def _network_parameters(self) -> Parameters:
+        return Parameters(
             float(self.rho_a),
             float(self.rho_ab),
             float(self.beta_a),
@@ -843,7 +921,6 @@ class ICVIARTMAP(
             float(self.epsilon),
             float(self.beta_ab),
         )
-        return index, parameters
 
     def _check_shape(self, index: Index) -> None:
         """What joining components needs."""

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from icvi_artmap.estimators.art_family import FuzzyARTMAP, FuzzyClusterer, FuzzyNetwork, Ranges
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+from icvi_artmap.estimators.partial_fit import check_stream
 from icvi_artmap.indices.base import Index
+from icvi_artmap.network.driver import Parameters
 from icvi_artmap.prediction.confidence import Levels
 from icvi_artmap.preparation.preparation import InUnits, Preparation
 from icvi_artmap.samples.moments import Moments
@@ -90,11 +92,19 @@ def restore_network(
 
 def check_parameters(model: ICVIARTMAP | FuzzyNetwork) -> None:
     """Check the parameters of a restored model as another fit on such data would."""
-    model._check_parameters()
     if isinstance(model, ICVIARTMAP):
+        index, parameters = model._check_parameters()
         model._given_centres(model.n_features_in_)
+        if hasattr(model, "stream_"):
+            check_stream(model, index, parameters)
     else:
+        model._check_parameters()
         model._find_ranges(np.zeros((1, model.n_features_in_)))
+
+
+def network_parameters(model: ICVIARTMAP) -> Parameters:
+    """What the network of a model learns by."""
+    return model._network_parameters()
 
 
 def transform_output(model: ICVIARTMAP | FuzzyNetwork) -> str | None:

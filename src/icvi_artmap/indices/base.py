@@ -168,6 +168,18 @@ def plain_additions(state, s, x, out):
     return trial_moves(state, s, x, state.moments.size[0] - 1, out)
 
 
+@inline
+def first_best(trial, k, resolution):
+    """The first of k trials that is the best, as far as they can be told apart."""
+    best, winner = trial[0], 0
+    for i in range(1, k):
+        best = max(best, trial[i])
+    # An infinity equals itself, though the difference is not a number.
+    while winner < k - 1 and trial[winner] != best and not trial[winner] >= best - resolution:
+        winner += 1
+    return winner
+
+
 def same(a: float, b: float) -> bool:
     """Whether two scores are equal as far as they can be told apart; an infinity equals itself."""
     if a == b or abs(a) == np.inf or abs(b) == np.inf:
@@ -210,6 +222,9 @@ class Index:
         joined to clusters of any shape.
     compared : bool
         Whether tables that have room for a few indices show it.
+    forgets : bool
+        Whether it is defined for samples with weights, as those of a stream that forgets:
+        frequencies are sums of weights then, and floats.
     cost : callable
         ``cost(index, state)`` makes the :class:`AdditiveCost` that tells refinement which steps to
         try.
@@ -228,6 +243,7 @@ class Index:
     refined: bool = False
     gaussian: bool = False
     compared: bool = False
+    forgets: bool = True
     cost: Callable[[Index, Any], AdditiveCost] = SumOfSquares
     criterion: Criterion = OWN_VALUE
 
@@ -338,6 +354,23 @@ class Index:
         moments.size[0] = n_clusters
         mom.from_labels(moments, data, labels)
         state = self.make_state(moments, mom.together(moments))
+        self.update_all(state)
+        return state
+
+    def state_for_additions(self, moments: mom.Moments) -> Any:
+        """State of the partition and, as its last cluster, a single sample that stands in.
+
+        It lies one deviation from the mean in all features: TSS then grows by what a sample adds on
+        average, and is not 0 even if all training samples are equal.
+        """
+        k, n_features = int(moments.size[0]), moments.mean.shape[1]
+        enlarged = mom.empty_moments(k + 1, n_features, self.needs_scatter, moments.n.dtype)
+        for target, source in zip(enlarged[1:], moments[1:], strict=True):
+            target[:k] = source[:k]
+        enlarged.size[0] = k + 1
+        enlarged.n[k] = 1
+        enlarged.mean[k] = 1.0
+        state = self.make_state(enlarged, mom.together(enlarged))
         self.update_all(state)
         return state
 

@@ -211,5 +211,11 @@ def _make(function: Callable[..., float], name: str, direction: int) -> CustomIn
         return CustomState(moments, trial, full, float(direction), address, np.empty(d))
 
     return CustomIndex(
-        name, direction, n_parameters == 4, make_state, built_in=False, function=function
+        name,
+        direction,
+        n_parameters == 4,
+        make_state,
+        built_in=False,
+        forgets=False,
+        function=function,
     )

@@ -113,14 +113,14 @@ class NIState(NamedTuple):
 
 def make_state(moments: Moments, total: Moments) -> NIState:
     k, d = moments.mean.shape
-    m, side, n = min(d, LANES), cholesky.padded(d), int(total.n[0])
+    m, side, n = min(d, LANES), cholesky.padded(d), float(total.n[0])
     delta = ridge(d)
-    covariance = mom.symmetric(total.scatter[0]) / max(n - 1, 1) + delta * np.eye(d)
+    covariance = mom.symmetric(total.scatter[0]) / (n - 1.0 if n > 1.0 else 1.0) + delta * np.eye(d)
     lanes = -(-k // WIDTH) * WIDTH
     y = aligned_zeros(lanes)
     return NIState(
         moments=moments,
-        n=float(n),
+        n=n,
         delta=delta,
         data_logdet=float(np.linalg.slogdet(covariance)[1]),
         term=np.zeros(k),
@@ -180,7 +180,8 @@ def _set_logdet(state, i, logdet):
 @inline
 def update(state, i, j):
     m = state.moments
-    for c in (i, j):
+    for turn in range(1 if i == j else 2):
+        c = i if turn == 0 else j
         _set_logdet(state, c, _logdet(state.matrix, m.scatter[c], m.n[c], state.delta))
 
 

@@ -22,7 +22,7 @@ from icvi_artmap.training.run import Joined
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-    from icvi_artmap.persistence.save_load import Contents
+    from icvi_artmap.persistence.contents import Contents
 
 #: Letters of a caution at most, and how many there may be.
 LONGEST_CAUTION, MOST_CAUTIONS = 1_000, 10_000

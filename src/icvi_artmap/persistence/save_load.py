@@ -47,6 +47,15 @@ from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.network.boxes import BINS, CELLS
 from icvi_artmap.persistence import file_format as model_file
 from icvi_artmap.persistence import prepared
+from icvi_artmap.persistence.contents import (
+    ANY_CLUSTERS,
+    CLUSTERS_PER_CATEGORY,
+    LARGEST_MOMENT,
+    MOST_SAMPLES,
+    Contents,
+    check_between,
+    check_scatter,
+)
 from icvi_artmap.persistence.file_format import (
     Arrays,
     ContentError,
@@ -54,9 +63,10 @@ from icvi_artmap.persistence.file_format import (
     ModelFileError,
     shortened,
 )
+from icvi_artmap.persistence.streams import restore_stream, stream_arrays
 from icvi_artmap.prediction.confidence import Levels
 from icvi_artmap.samples.mixture import make_mixture
-from icvi_artmap.samples.moments import Moments, symmetric
+from icvi_artmap.samples.moments import Moments
 from icvi_artmap.samples.scaling import Scaling
 from icvi_artmap.training.art_family import assembled
 from icvi_artmap.training.joining import Tree
@@ -68,17 +78,8 @@ __all__ = ["ModelFileError", "load", "save"]
 
 #: A box is one up to rounding: lower corner + (1 - upper corner) exceed 1 by no more.
 ROUNDING = 1e-9
-#: Standardised data are of the order of 1: the squares of their moments must not overflow.
-LARGEST_MOMENT = 1e100
-#: Rounding of a scatter matrix, as a part of its trace and of 1.
-SCATTER_ROUNDING = 1e-9
 #: Densities are divided by the fall to where noise begins.
 LEAST_FALL = 1e-12
-#: Samples, counted as integers but used as floats.
-MOST_SAMPLES = 1 << 53
-#: A cluster has a category, or lost it to another: k is of the order of the categories. Without
-#: a bound a small file could ask for a huge k, and predicting needs memory with its square.
-ANY_CLUSTERS, CLUSTERS_PER_CATEGORY = 1000, 8
 #: Letters of all classes, each as long as the longest: an array of strings takes that much.
 MOST_LETTERS = 1 << 22
 #: Letters of the estimator's own message about a parameter, which may have any length.
@@ -282,70 +283,6 @@ def _set_names(model: Any, header: Header) -> None:
 
 def _strings(values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
-
-
-class Contents:
-    """The arrays of a file. Each is taken once, and must be what it is taken for."""
-
-    def __init__(self, arrays: Arrays) -> None:
-        self._left = dict(arrays)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._left
-
-    def take(
-        self,
-        name: str,
-        dtype: type[np.generic] | None,
-        *shape: int | None,
-        infinite: bool = False,
-    ) -> NDArray[Any]:
-        """An array without NaN; None in the shape: any number but 0. ``dtype`` None: any."""
-        if name not in self._left:
-            raise ContentError(f"the array {name!r} is missing")
-        array = self._left.pop(name)
-        if dtype is not None and array.dtype != dtype:
-            raise ContentError(f"{name!r} has type {array.dtype}, expected {np.dtype(dtype)}")
-        if array.ndim != len(shape) or not all(
-            side == wanted if wanted is not None else side > 0
-            for side, wanted in zip(array.shape, shape, strict=True)
-        ):
-            expected = ", ".join("any" if side is None else str(side) for side in shape)
-            raise ContentError(f"{name!r} has shape {array.shape}, expected ({expected})")
-        if array.dtype.kind == "f":
-            wrong = np.isnan(array).any() if infinite else not np.isfinite(array).all()
-            if wrong:
-                raise ContentError(f"{name!r} has NaN{'' if infinite else ' or infinity'}")
-        return array
-
-    def take_any(self, name: str, dtype: type[np.generic], width: int) -> NDArray[Any]:
-        """Any number of rows, also none, of this width."""
-        if name in self._left and self._left[name].shape == (0, width):
-            array = self._left.pop(name)
-            if array.dtype != dtype:
-                raise ContentError(f"{name!r} has type {array.dtype}, expected {np.dtype(dtype)}")
-            return array
-        return self.take(name, dtype, None, width)
-
-    def positions(self, name: str, n: int | None, below: int) -> NDArray[np.int64]:
-        """Integers from 0 to ``below`` - 1."""
-        array = self.take(name, np.int64, n)
-        check_between(name, array, 0, below - 1)
-        return array
-
-    def check_empty(self) -> None:
-        if self._left:
-            raise ContentError(
-                f"the array {shortened(min(self._left))} does not belong to its class"
-            )
-
-
-def check_between(name: str, array: NDArray[Any], low: float, high: float) -> None:
-    if array.size and not (array.min() >= low and array.max() <= high):
-        raise ContentError(
-            f"{name!r} has values from {array.min():g} to {array.max():g}, expected {low:g} to "
-            f"{high:g}"
-        )
 
 
 def _take_boxes(contents: Contents) -> NDArray[np.float64]:
@@ -589,6 +526,8 @@ def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
         arrays["index_trace"] = model.index_trace_
     if hasattr(model, "components_"):
         arrays |= _joined_arrays(model)
+    if hasattr(model, "stream_"):
+        arrays |= stream_arrays(model)
     fitted: Header = {"n_iter": int(model.n_iter_), "converged": bool(model.converged_)}
     fitted |= prepared_header
     if hasattr(model, "selection_"):
@@ -628,6 +567,7 @@ def _restore_icviartmap(
     labels, clusters = _take_labels(contents, k)
     told = prepared.take(fitted, contents, d, k, n_categories, labels)
     held = clusters if told.trained is None else clusters[told.trained]
+    in_stream = "stream.numbers" in contents
     n_iter = _number(fitted, "n_iter", 1)
     history = contents.take("index_history", np.float64, None, infinite=True)
     if len(history) <= n_iter:
@@ -641,7 +581,9 @@ def _restore_icviartmap(
     scaling = _take_scaling(contents, d)
     centres = contents.take("cluster_centers", np.float64, k, told.n_features or d)
     joined = _take_joined(contents, index, clusters, k, d, told.trained)
-    moments = _take_moments(contents, "moments", index, np.bincount(held, minlength=k), d)
+    # The labels of a stream are those of its last rows; others may have faded.
+    n = np.zeros(k, np.int64) if in_stream else np.bincount(held, minlength=k)
+    moments = _take_moments(contents, "moments", index, n, d)
     result = FitResult(
         labels=clusters,
         sample_categories=contents.positions("sample_categories", len(labels), n_categories),
@@ -685,6 +627,9 @@ def _restore_icviartmap(
         model, result, centres, scaling, resolution, index, selection, gaussians, levels, labels
     )
     restore_preparation(model, *told[1:], prepared.take_components(contents, told, joined))
+    if in_stream:
+        _check_parameters(model)
+        restore_stream(model, result, contents)
 
 
 def _take_halves(fitted: Header) -> tuple[int, ...]:
@@ -786,19 +731,8 @@ def _take_moments(
     check_between(f"{group}.scatter", moments.scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
     check_between(f"{group}.drift", moments.drift, 0.0, LARGEST_MOMENT)
     for i in range(k if side else 0):
-        _check_scatter(f"{group}.scatter", moments.scatter[i], i)
+        check_scatter(f"{group}.scatter", moments.scatter[i], i)
     return moments
-
-
-def _check_scatter(name: str, upper: NDArray[np.float64], i: int) -> None:
-    """No variance is negative, in whatever direction."""
-    diagonal = np.arange(len(upper))
-    whole = symmetric(upper)
-    whole[diagonal, diagonal] += SCATTER_ROUNDING * (1.0 + abs(np.trace(whole)))
-    try:
-        np.linalg.cholesky(whole)
-    except np.linalg.LinAlgError:
-        raise ContentError(f"{name!r} of cluster {i} has a negative variance") from None
 
 
 def _written_density(model: ICVIARTMAP) -> Arrays:
@@ -828,7 +762,7 @@ def _take_density(
         scatter = contents.take("gaussians.scatter", np.float64, count, d, d)
         check_between("gaussians.scatter", scatter, -LARGEST_MOMENT, LARGEST_MOMENT)
         for i in range(count):
-            _check_scatter("gaussians.scatter", scatter[i], i)
+            check_scatter("gaussians.scatter", scatter[i], i)
         gaussians = moments._replace(scatter=scatter)
     if gaussians is not None:
         _check_density(gaussians)

@@ -47,7 +47,7 @@ def best_clusters(
     best = np.zeros(len(X), np.int64)
     if k == 1:
         return best
-    state = _state_with_stand_in(index, moments)
+    state = index.state_for_additions(moments)
     kernel = index.kernel(best_additions)
     x, trial = np.empty(n_features), np.empty(k + 1)
     for rows in blocks(len(X)):
@@ -55,39 +55,14 @@ def best_clusters(
     return best
 
 
-def _state_with_stand_in(index: Index, moments: Moments) -> object:
-    """State of the partition and, as its last cluster, a single sample.
-
-    It lies one deviation from the mean in all features: TSS then grows by what a sample adds on
-    average, and is not 0 even if all training samples are equal.
-    """
-    k, n_features = moments.mean.shape
-    enlarged = mom.empty_moments(k + 1, n_features, index.needs_scatter)
-    for target, source in zip(enlarged[1:], moments[1:], strict=True):
-        target[:k] = source
-    enlarged.size[0] = k + 1
-    enlarged.n[k] = 1
-    enlarged.mean[k] = 1.0
-    state = index.make_state(enlarged, mom.together(enlarged))
-    index.update_all(state)
-    return state
-
-
 @jit
 def best_additions(state, data, x, trial, out):
     """out[s] = the best cluster for row s. The state's last cluster is the stand-in."""
-    last = state.moments.size[0] - 2
+    k = state.moments.size[0] - 1
     for s in range(data.table.shape[0]):
         standardised_row(data, s, x)
         resolution = base.trial_additions(state, s, x, trial)
-        best = trial[0]
-        for i in range(1, last + 1):
-            best = max(best, trial[i])
-        winner = 0
-        # An infinity equals itself, though the difference is not a number.
-        while winner < last and trial[winner] != best and not trial[winner] >= best - resolution:
-            winner += 1
-        out[s] = winner
+        out[s] = base.first_best(trial, k, resolution)
 
 
 # --- exact index values of few rows --------------------------------------------------------------

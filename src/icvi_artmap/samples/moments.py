@@ -13,7 +13,8 @@ cluster that is no longer :func:`trusted` is computed anew from its samples (:fu
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,19 +37,21 @@ class Moments(NamedTuple):
     """Moments of up to ``len(n)`` clusters; rows 0 to ``size[0] - 1`` are in use."""
 
     size: NDArray[np.int64]  #: (1,) number of clusters now, k'
-    n: NDArray[np.int64]  #: (k,) frequencies
+    n: NDArray[np.int64]  #: (k,) frequencies; float64 where samples have weights
     mean: NDArray[np.float64]  #: (k, d)
     compactness: NDArray[np.float64]  #: (k,) summed squared distances to the mean
     scatter: NDArray[np.float64]  #: (k, d, d), upper triangle only; (k, 0, 0) if not kept
     drift: NDArray[np.float64]  #: (k,) estimated square of what ``compactness`` has lost
 
 
-def empty_moments(capacity: int, n_features: int, with_scatter: bool) -> Moments:
-    """Moments with room for ``capacity`` clusters and none in use."""
+def empty_moments(
+    capacity: int, n_features: int, with_scatter: bool, counts: Any = np.int64
+) -> Moments:
+    """Moments with room for ``capacity`` clusters and none in use; ``counts``: type of n."""
     side = n_features if with_scatter else 0
     return Moments(
         size=np.zeros(1, np.int64),
-        n=np.zeros(capacity, np.int64),
+        n=np.zeros(capacity, counts),
         mean=np.zeros((capacity, n_features)),
         compactness=np.zeros(capacity),
         scatter=np.zeros((capacity, side, side)),
@@ -136,6 +139,26 @@ def add(m, i, x, u):
     m.compactness[i] += n / (n + 1) * squared
     _add_outer(m, i, n / (n + 1), u)
     _wear(m, i, before)
+
+
+@inline
+def add_weighted(m, i, x, weight, u):
+    """As :func:`add`, for a sample of any weight. Returns its squared distance to the mean before.
+
+    Samples are only added, never removed: what is lost is not booked.
+    """
+    n = m.n[i]
+    total = n + weight
+    share = weight / total
+    squared = 0.0
+    for f in range(x.shape[0]):
+        u[f] = x[f] - m.mean[i, f]
+        squared += u[f] * u[f]
+        m.mean[i, f] += share * u[f]
+    m.n[i] = total
+    m.compactness[i] += n * share * squared
+    _add_outer(m, i, n * share, u)
+    return squared
 
 
 @inline
@@ -354,7 +377,7 @@ def together(m: Moments) -> Moments:
     """Moments of all samples as one cluster (Eq:freq_update to Eq:cov_update, merge)."""
     k = m.size[0]
     n, mean = m.n[:k], m.mean[:k]
-    whole = empty_moments(1, mean.shape[1], m.scatter.shape[1] > 0)
+    whole = empty_moments(1, mean.shape[1], m.scatter.shape[1] > 0, n.dtype)
     whole.size[0] = 1
     whole.n[0] = n.sum()
     whole.mean[0] = n @ mean / whole.n[0]
@@ -363,6 +386,11 @@ def together(m: Moments) -> Moments:
     if m.scatter.shape[1] > 0:
         whole.scatter[0] = m.scatter[:k].sum(axis=0) + np.triu(apart.T @ (apart * n[:, None]))
     return whole
+
+
+def taken(m: Moments, rows: Sequence[int] | NDArray[np.int64]) -> Moments:
+    """A copy of these clusters alone."""
+    return Moments._make([np.array([len(rows)]), *(array[rows] for array in m[1:])])
 
 
 def symmetric(upper: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -381,7 +409,7 @@ def drop(m: Moments, i: int) -> None:
 def put(m: Moments, i: int, other: Moments, j: int, *, add: bool = False) -> None:
     """Row i becomes cluster j of ``other``, or with ``add`` what the two are together."""
     if add:
-        pair = empty_moments(2, m.mean.shape[1], m.scatter.shape[1] > 0)
+        pair = empty_moments(2, m.mean.shape[1], m.scatter.shape[1] > 0, m.n.dtype)
         pair.size[0] = 2
         put(pair, 0, m, i)
         put(pair, 1, other, j)

@@ -163,7 +163,7 @@ def find_form(source: Source, delimiter: str | None) -> Form:
         raise ValueError(f"{source.name} is empty.")
 
     try:
-        mark, decimal, rows = _best_delimiter(lines or [last_comment], given)
+        mark, decimal, rows = best_delimiter(lines or [last_comment], given)
     except csv.Error as error:
         raise ValueError(
             f"The first lines of {source.name} cannot be split into cells: {error}. Are quotes "
@@ -230,7 +230,7 @@ def split_rows(lines: Iterable[str], delimiter: str, *, strict: bool) -> Iterato
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
 
 
-def _best_delimiter(lines: list[str], given: str | None) -> tuple[str, str, list[list[str]]]:
+def best_delimiter(lines: list[str], given: str | None) -> tuple[str, str, list[list[str]]]:
     """The delimiter with which most rows have equally many cells, and most cells are numbers."""
     failed = csv.Error()
     best: tuple[tuple[float, float], str, str, list[list[str]]] | None = None

@@ -38,10 +38,13 @@ def merge(
     index: Index,
     state: Any,
     map_field: NDArray[np.float64],
-    data: Data,
+    data: Data | None,
     labels: NDArray[np.int64],
 ) -> int:
-    """Merge while that is better and more than two clusters are left. Returns how many merges."""
+    """Merge while that is better and more than two clusters are left. Returns how many merges.
+
+    Without ``data`` the moments of merged clusters follow from those of the two.
+    """
     merges = 0
     while state.moments.size[0] > 2:
         pair = _best_merge(index, state)
@@ -53,10 +56,14 @@ def merge(
         merged = (labels == i) | (labels == j)
         labels -= (labels > i).astype(np.int64) + (labels > j)
         labels[merged] = k - 2
+        both = mom.taken(state.moments, [i, j])
         mom.drop(state.moments, j)
         mom.drop(state.moments, i)
         state.moments.size[0] = k - 1
-        mom.from_labels(state.moments, data, labels, k - 2)
+        if data is None:
+            mom.put(state.moments, k - 2, mom.together(both), 0)
+        else:
+            mom.from_labels(state.moments, data, labels, k - 2)
         index.update_all(state)
         merges += 1
     return merges
@@ -104,7 +111,7 @@ def _candidates(
     return np.where(possible, predicted, -1)
 
 
-def _best_split(
+def best_split(
     index: Index,
     state: Any,
     network: Network,
@@ -161,7 +168,7 @@ def split(
     """Split until there are ``n_clusters``, or nothing can be split. Returns how many splits."""
     splits = 0
     while state.moments.size[0] < n_clusters:
-        found = _best_split(index, state, network, members, data, labels)
+        found = best_split(index, state, network, members, data, labels)
         if found is None:
             break
         i, q = found
