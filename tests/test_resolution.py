@@ -235,3 +235,21 @@ def test_the_value_of_any_partition_with_steps() -> None:
         value = index_value(X, model.labels_, resolution=given)  # type: ignore[arg-type]
         assert value == pytest.approx(model.index_value_, rel=1e-9)
     assert index_value(X, group, "CH") == index_value(X, group, "CH", resolution="learn")
+
+
+def test_a_choice_with_a_caution_is_not_clear(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(400, 2)), np.arange(400) % 2])
+    model = silently(ICVIARTMAP("auto", resolution="none", random_state=0), X)
+    assert model.cautions_ == (
+        "The clusters are just the values of 'x2'. Leave that out to see what else there is in "
+        "the data.",
+    )
+    assert model.selection_.halves == (2, 2)
+    assert not model.selection_.clear
+    assert "see cautions_" in str(model.selection_.doubt())
+    save(model, tmp_path / "model.icvi")
+    again = load(tmp_path / "model.icvi").selection_
+    assert (again.clear, again.cautioned) == (False, True)
+    fine = silently(ICVIARTMAP("auto", random_state=0), X)
+    assert fine.cautions_ == ()  # with steps, a column of two values is no finding

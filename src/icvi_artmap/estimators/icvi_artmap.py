@@ -6,6 +6,7 @@ import copy
 import numbers
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -270,6 +271,7 @@ class ICVIARTMAP(
     """
 
     fitted_: FittedModel
+    selection_: Selection
     preparation_: Preparation | None
     stream_: Stream
     drift_: Drift
@@ -385,6 +387,8 @@ class ICVIARTMAP(
         self.cautions_ = tuple(preparing.cautions(self, X))
         for caution in self.cautions_:
             warnings.warn(caution, RuntimeWarning, stacklevel=2)
+        if self.cautions_ and hasattr(self, "selection_") and self.selection_.clear:
+            self.selection_ = replace(self.selection_, clear=False, cautioned=True)
         if hasattr(self, "selection_") and (doubt := self.selection_.doubt()) is not None:
             warnings.warn(doubt, RuntimeWarning, stacklevel=2)
         return self
@@ -515,7 +519,7 @@ class ICVIARTMAP(
         chosen = survey.select(*self._wanted())
         if chosen is None:
             return None
-        self.selection_: Selection = chosen
+        self.selection_ = chosen
         return chosen.n_clusters
 
     def _shapes(self, survey: Survey, run: Run) -> Shapes | None:

@@ -532,7 +532,7 @@ def _fitted_icviartmap(model: ICVIARTMAP) -> tuple[Header, Arrays]:
     fitted |= prepared_header
     if hasattr(model, "selection_"):
         chosen = model.selection_
-        for name in ("single", "limited", "repeated", "clear", "joins", "copies"):
+        for name in ("single", "limited", "repeated", "clear", "joins", "copies", "cautioned"):
             fitted[f"selection_{name}"] = getattr(chosen, name)
         fitted["selection_halves"] = list(chosen.halves)
         for name in ("k", "criterion", "index_values"):
@@ -602,15 +602,15 @@ def _restore_icviartmap(
     if "selection.k" in contents:
         single = _truth(fitted, "selection_single")
         # Files of version 0.1.0 do not have these.
-        limited, repeated, joins = (
+        limited, repeated, joins, cautioned = (
             f"selection_{name}" in fitted and _truth(fitted, f"selection_{name}")
-            for name in ("limited", "repeated", "joins")
+            for name in ("limited", "repeated", "joins", "cautioned")
         )
         copies = _number(fitted, "selection_copies", 0) if "selection_copies" in fitted else 0
         selection = make_selection(index, *_take_path(contents), single, limited, repeated, copies)
         if "selection_halves" in fitted:
             halves, clear = _take_halves(fitted), _truth(fitted, "selection_clear")
-            selection = replace(selection, clear=clear, halves=halves)
+            selection = replace(selection, clear=clear, halves=halves, cautioned=cautioned)
         if joins:
             selection = replace(selection, joins=True, rule=RULE)
     groups = (result.moments, np.arange(k))

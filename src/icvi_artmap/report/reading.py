@@ -179,6 +179,12 @@ def _choice(model: ICVIARTMAP) -> Iterator[Sentence]:
             f"{chosen} is the best number of clusters from {low} to {high}, but not a sure one: on "
             f"a half of the rows {selection.halves[-1]} is better.",
         )
+    elif selection.cautioned:
+        yield Sentence(
+            "plain",
+            f"{chosen} is better than the other numbers of clusters from {low} to {high} by far, "
+            "but what was said casts a doubt on the clusters.",
+        )
     elif not selection.clear:
         rest = selection.k != chosen
         other = int(selection.k[rest][selection.criterion[rest].argmin()])

@@ -91,6 +91,8 @@ class Selection:
     halves : tuple of int
         The numbers chosen on halves of the rows, which a clear choice agrees with: both, or those
         up to the first that is another. Empty if the choice is not clear anyway.
+    cautioned : bool
+        Whether something else casts a doubt on the clusters (``cautions_`` of the model).
     """
 
     n_clusters: int
@@ -106,6 +108,7 @@ class Selection:
     joins: bool = False
     copies: int = 0
     halves: tuple[int, ...] = ()
+    cautioned: bool = False
 
     def doubt(self) -> str | None:
         """What speaks against relying on the choice, if anything does."""
@@ -136,6 +139,11 @@ class Selection:
             return (
                 f"n_clusters={self.n_clusters} is not a clear choice: on a half of the rows "
                 f"{self.halves[-1]} is chosen. Look at selection_.plot()."
+            )
+        if self.cautioned:
+            return (
+                f"n_clusters={self.n_clusters} is better than the others by far, but the clusters "
+                "may not be what they seem: see cautions_."
             )
         if not self.clear:
             rest = self.k[self.k != self.n_clusters]
