@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -387,6 +390,25 @@ def test_a_loaded_model_goes_on_as_without_the_break(index, forgetting, rho_a, t
             np.testing.assert_array_equal(model.predict(part), twin.predict(part))
     assert waited == (forgetting < 1.0)
     assert model.drift_.breaks.size == 1
+
+
+def test_a_copied_and_a_pickled_model_go_on() -> None:
+    X, _ = rows(1500, 26)
+    model = learned(model_of("NI", forgetting=0.999), X)
+    twins = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    model.partial_fit(X[:500])
+    for twin in twins:
+        same(model, twin.partial_fit(X[:500]))
+
+
+def test_data_frames_and_single_precision() -> None:
+    pd = pytest.importorskip("pandas")
+    X, y = rows(900, 27)
+    named = learned(model_of(), pd.DataFrame(X, columns=["width", "height"]))
+    assert list(named.feature_names_in_) == ["width", "height"]
+    single = learned(model_of(), X.astype(np.float32))
+    for model, table in ((named, pd.DataFrame(X, columns=["width", "height"])), (single, X)):
+        assert adjusted_rand_score(y, model.predict(table)) > 0.95
 
 
 def test_an_index_of_ones_own(tmp_path) -> None:

@@ -113,7 +113,7 @@ class Stream:
         self.levels_at = n_seen  #: when the density of clusters was learned
         self.next_try = 0  #: when to merge and split again, after that was in vain
         self.changed = False  #: whether the last batch has merged or split clusters
-        self._state: Any = None  # of the index, for the moments
+        self._state: Any = None  # of the index for the moments, at the end of a batch
         self._pace = Pace()
 
     @property
@@ -239,6 +239,7 @@ class Stream:
         self.labels[:], labels[:] = both[: len(self.labels)], both[len(self.labels) :]
         self._compact(categories, MOST_EMPTY)
         self.history = [*self.history, score][-HISTORY:]
+        self._state = None  # nobody copies or pickles it
 
     def _state_score(self) -> float:
         """The score of all samples so far."""
