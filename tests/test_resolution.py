@@ -242,7 +242,7 @@ def test_a_choice_with_a_caution_is_not_clear(tmp_path: Path) -> None:
     X = np.column_stack([rng.normal(size=(400, 2)), np.arange(400) % 2])
     model = silently(ICVIARTMAP("auto", resolution="none", random_state=0), X)
     assert model.cautions_ == (
-        "The clusters are just the values of 'x2'. Leave that out to see what else there is in "
+        "The clusters are just the values of 'feature 2'. Leave that out to see what else there is in "
         "the data.",
     )
     assert model.selection_.halves == (2, 2)
