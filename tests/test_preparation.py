@@ -433,9 +433,21 @@ def test_axes_are_those_of_factor_analysis():
 def test_clusters_that_are_one_column_are_told():
     X = load_diabetes().data
     with pytest.warns(RuntimeWarning, match="just the values of 'feature 1'"):
-        model = ICVIARTMAP(2, random_state=0).fit(X)
+        model = ICVIARTMAP(2, resolution="none", random_state=0).fit(X)
     assert len(model.cautions_) == 1
+    assert ICVIARTMAP(2, random_state=0).fit(X).cautions_ == ()  # two values are a coarse column
     assert ICVIARTMAP(2, random_state=0).fit(np.delete(X, 1, axis=1)).cautions_ == ()
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"missing": "mean"}, {"transform_columns": "clip"}, {"categories": "auto"}]
+)
+def test_rows_in_pieces_are_not_prepared(parameters):
+    model = ICVIARTMAP(2, **parameters)
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError, match="no attribute 'partial_fit'") as told:
+        model.partial_fit(np.eye(4))
+    assert "Prepare the rows before" in str(told.value.__cause__)
 
 
 # --- wrong input ---------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_array
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap._support.callbacks import CallbackSupportMixin, Watch, watched, with_callbacks
@@ -38,6 +39,7 @@ from icvi_artmap.estimators.partial_fit import (
     check_stream_parameters,
     forget_stream,
     is_begun,
+    takes_rows_as_they_are,
 )
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
@@ -393,6 +395,7 @@ class ICVIARTMAP(
             warnings.warn(doubt, RuntimeWarning, stacklevel=2)
         return self
 
+    @available_if(takes_rows_as_they_are)
     def partial_fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Learn from some rows more, with memory that does not grow.
 

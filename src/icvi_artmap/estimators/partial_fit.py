@@ -147,17 +147,22 @@ def forget_stream(model: ICVIARTMAP) -> None:
             delattr(model, name)
 
 
+def takes_rows_as_they_are(model: ICVIARTMAP) -> bool:
+    """Whether the model can learn from pieces; if not, the error that there is no such method."""
+    if prepares(model):
+        raise AttributeError(
+            'partial_fit needs missing="error", transform_columns="none" and categories=None: what '
+            "is done to rows is learned when all data are at hand. Prepare the rows before."
+        )
+    return True
+
+
 def check_stream(model: ICVIARTMAP, index: Index, parameters: Parameters) -> None:
     """What partial_fit needs beside parameters that are right for fit."""
     if model.shape != "gaussian":
         raise ValueError(
             f'partial_fit needs shape="gaussian", got {shown(model.shape)}: components are joined '
             "when all data are at hand."
-        )
-    if prepares(model):
-        raise ValueError(
-            'partial_fit needs missing="error", transform_columns="none" and categories=None: what '
-            "is done to rows is learned when all data are at hand. Prepare the rows before."
         )
     if model.warm_up < model._wanted()[0]:
         raise ValueError(

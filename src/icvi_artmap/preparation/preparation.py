@@ -73,8 +73,10 @@ class Preparation:
         """
         if self.transform is not None:
             rows = self.filled(X)
-            ends = [transformed(rows + side * steps, self.transform) for side in (-0.5, 0.5)]
-            steps = np.sqrt(np.square(ends[1] - ends[0]).mean(axis=0))
+            with np.errstate(over="ignore", invalid="ignore"):
+                ends = [transformed(rows + side * steps, self.transform) for side in (-0.5, 0.5)]
+                lengths = np.abs(ends[1] - ends[0])
+            steps = _mean_square(np.where(np.isfinite(lengths), lengths, 0.0))
         if self.mixed is None:
             return steps
         n_values = self.n_values
@@ -101,6 +103,13 @@ class Preparation:
     def gaps(self, X: NDArray[np.floating]) -> NDArray[np.bool_]:
         """Which rows have missing cells."""
         return np.isnan(X).any(axis=1)
+
+
+def _mean_square(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The root of the mean square of every column, without overflow."""
+    size = lengths.max(axis=0)
+    size = np.where(size > 0.0, size, 1.0)
+    return size * np.sqrt(np.square(lengths / size).mean(axis=0))
 
 
 def _plain(value: str | float) -> str:

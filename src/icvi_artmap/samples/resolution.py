@@ -67,8 +67,10 @@ def _step(column: NDArray[np.float64]) -> float:
 def _on_grid(column: NDArray[np.float64], step: float) -> bool:
     """Whether all values are multiples of a step away from the first."""
     column = column[~np.isnan(column)]
-    places = (column - column[0]) / step
-    return bool((np.abs(places - np.rint(places)) <= OFF * np.maximum(1.0, np.abs(places))).all())
+    with np.errstate(over="ignore", invalid="ignore"):
+        places = (column - column[0]) / step
+        off = np.abs(places - np.rint(places))
+    return bool((off <= OFF * np.maximum(1.0, np.abs(places))).all())
 
 
 def row_keys(table: NDArray[np.float64], rng: np.random.RandomState) -> NDArray[np.float64]:
