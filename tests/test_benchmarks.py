@@ -29,6 +29,18 @@ def test_suites_write_their_page(tmp_path: Path) -> None:
     assert (tmp_path / "images" / "growth.png").stat().st_size > 10_000
 
 
+def test_sections_of_the_quality_page_are_renewed() -> None:
+    from benchmarks.quality.__main__ import renewed
+
+    page = "\n".join(["# Quality\n\nHead\n", "## One\n\n1\n", "## Two\n\n2\n", "## All\n\n3\n"])
+    assert renewed(page, ["## Two\n\nnew\n", "## Other\n"]) == [
+        "## One\n\n1\n",
+        "## Two\n\nnew\n",
+        "## Other\n",
+        "## All\n\n3\n",
+    ]
+
+
 def test_quality_writes_its_page(tmp_path: Path) -> None:
     checkout = Path(__file__).resolve().parents[1]
     command = [sys.executable, "-m", "benchmarks.quality", "--smoke", "--out", str(tmp_path)]

@@ -1,7 +1,7 @@
 """Write docs/quality.md: python -m benchmarks.quality [--quick | --smoke] [--only SECTION ...]
 
 The data folder is ../shared/data beside the checkout, or ICVI_ARTMAP_DATA; what is not there is
-left out, and the page says so.
+left out, and the page says so. With --only, sections of the page that is there are renewed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from icvi_artmap._support.threads import one_thread
 
 HEAD = """# Quality
 
-Made by `{command}` in {minutes:.0f} minutes; do not edit. ARI: adjusted Rand index with the true
+Made by `{command}`; do not edit. ARI: adjusted Rand index with the true
 classes, 1 for the same partition, about 0 for an unrelated one. One thread, compiling excluded.
 
 - **iNI**: `ICVIARTMAP(k, random_state=seed)`, all else default: refined. **iNI, refine=False**: the
@@ -88,16 +88,34 @@ def main(arguments: list[str] | None = None) -> None:
             seconds = time.perf_counter() - begin
             print(f"{section}: {seconds:.0f} s", file=sys.stderr, flush=True)
     options = "" if name == "FULL" else f" --{name.lower()}"
-    if len(chosen.only) < len(SECTIONS):
-        options += f" --only {' '.join(chosen.only)}"
     head = HEAD.format(
         command=f"python -m benchmarks.quality{options}",
-        minutes=(time.perf_counter() - start) / 60,
         starts=sizes.starts,
         machine=common.machine(),
     )
     chosen.out.mkdir(parents=True, exist_ok=True)
-    common.write(chosen.out / "quality.md", "\n".join([head, *sections]))
+    page = chosen.out / "quality.md"
+    if len(chosen.only) < len(SECTIONS) and page.exists():
+        sections = renewed(page.read_text(encoding="utf-8"), sections)
+    common.write(page, "\n".join([head, *sections]))
+    minutes = (time.perf_counter() - start) / 60
+    print(f"{minutes:.0f} minutes", file=sys.stderr, flush=True)
+
+
+def renewed(page: str, sections: list[str]) -> list[str]:
+    """The sections of a page with these in the place of those that have the same heading.
+
+    A section that the page does not have comes before the last one, which is about all others.
+    """
+    kept = [f"## {part}" for part in page.split("\n## ")[1:]]
+    for section in sections:
+        heading = section.split("\n", 1)[0]
+        places = [i for i, old in enumerate(kept) if old.split("\n", 1)[0] == heading]
+        if places:
+            kept[places[0]] = section
+        else:
+            kept.insert(max(len(kept) - 1, 0), section)
+    return kept
 
 
 if __name__ == "__main__":
