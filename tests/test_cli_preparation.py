@@ -251,8 +251,9 @@ def test_categories_in_other_formats(suffix: str, tmp_path: Path, parsed: Any) -
 
 
 def test_clusters_that_are_one_column_are_told(tmp_path: Path, parsed: Any, noted: Any) -> None:
-    data = datasets.load_diabetes()
-    columns = dict(zip(data.feature_names, data.data.T, strict=True))
+    rng = np.random.default_rng(0)
+    sex = np.arange(200) % 2
+    columns = {"a": 9.0 * sex + rng.normal(size=200), "b": rng.normal(size=200), "sex": sex}
     write_table(tmp_path / "t.csv", columns)
     fit = ("fit", tmp_path / "t.csv", "-k", "2")
     found = parsed(*fit)

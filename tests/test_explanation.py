@@ -37,7 +37,10 @@ def three_clusters() -> np.ndarray:
 
 
 def assert_values(actual: np.ndarray, expected: np.ndarray) -> None:
-    np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-9)
+    # A sum that has lost its largest part keeps the rounding of that.
+    largest = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+    atol = max(1e-9, 1e-15 * largest)
+    np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=atol)
 
 
 @pytest.mark.nojit

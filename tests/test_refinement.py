@@ -294,12 +294,13 @@ def test_grows_to_the_clusters_wanted() -> None:
 def test_never_worse_in_random_corners(name: str, seed: int) -> None:
     X, centres, parameters = random_problem(np.random.default_rng(2000 + seed))
     options = {"index": name, "init": centres, "random_state": 0, **parameters}
+    options["resolution"] = "learn" if seed % 2 else "none"
     plain = ICVIARTMAP(len(centres), refine=False, **options).fit(X)
     refined = ICVIARTMAP(len(centres), refine=True, **options).fit(X)
     k = refined.n_clusters_
     assert plain.n_clusters_ <= k <= len(centres)
     assert np.unique(refined.labels_).tolist() == list(range(k))
-    expected = index_value(X, refined.labels_, name)
+    expected = index_value(X, refined.labels_, name, resolution=refined.resolution_)
     assert refined.index_value_ == pytest.approx(expected, rel=1e-9, abs=1e-9)
     assert refined.index_history_[-1] == refined.index_value_
     if k == plain.n_clusters_:
