@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from icvi_artmap import ICVIARTMAP, index_value, load, save
@@ -105,6 +105,15 @@ def test_data_without_a_grid_are_treated_as_before(shape: str) -> None:
     np.testing.assert_array_equal(one.labels_, other.labels_)
     np.testing.assert_array_equal(one.categories_, other.categories_)
     assert one.index_value_ == other.index_value_
+
+
+def test_rounding_makes_no_stripes() -> None:
+    """Two moons, one column in 16 steps: without knowing of steps, stripes are found."""
+    X, y = make_moons(800, noise=0.05, random_state=0)
+    X[:, 1] = np.round(X[:, 1], 1)
+    model = silently(ICVIARTMAP(2, shape="any", random_state=0), X)
+    assert model.resolution_ == pytest.approx([0.0, 0.1])
+    assert adjusted_rand_score(y, model.labels_) > 0.99
 
 
 def test_the_papers_algorithm_knows_no_steps() -> None:

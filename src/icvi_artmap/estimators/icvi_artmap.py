@@ -52,7 +52,7 @@ from icvi_artmap.samples.resolution import steps
 from icvi_artmap.samples.scaling import Scaling, learn_scaling
 from icvi_artmap.training.number_of_clusters import Selection, select
 from icvi_artmap.training.run import Epoch, FitResult, Run, Settings
-from icvi_artmap.training.shapes import Shapes, Survey, joined_result
+from icvi_artmap.training.shapes import Recorded, Shapes, Survey, joined_result
 from icvi_artmap.training.start import (
     Samples,
     Start,
@@ -511,7 +511,11 @@ class ICVIARTMAP(
         """Landscapes of the data, for clusters of any shape."""
         rng, report = np.random.RandomState(seed), self._reporter(0)
         watch.begin("survey")
-        survey = Survey(index, samples.data, self._wanted()[0], rng, report)
+        scaling, recorded = samples.scaling, None
+        if self.resolution_.any():
+            coarseness = scaling.unit / scaling.deviation
+            recorded = Recorded(self.resolution_ / scaling.span, coarseness)
+        survey = Survey(index, samples.data, self._wanted()[0], rng, report, recorded)
         watch.end()
         return survey
 

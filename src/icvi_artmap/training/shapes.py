@@ -26,10 +26,10 @@ from icvi_artmap._support.wording import number
 from icvi_artmap.indices.base import Index
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.mixture import log_density, make_mixture
-from icvi_artmap.samples.scaling import Data, blocks
+from icvi_artmap.samples.scaling import Data, blocks, plain_data
 from icvi_artmap.training import refinement
 from icvi_artmap.training.joining import Hills, Labels, Neighbours, Tree, hills, join, neighbours
-from icvi_artmap.training.number_of_clusters import Selection
+from icvi_artmap.training.number_of_clusters import SEED, Selection
 from icvi_artmap.training.refinement import Outlook, Partition
 from icvi_artmap.training.run import FitResult, Joined, Run, Settings
 from icvi_artmap.training.start import Samples, kmeans_labels, start_from
@@ -77,8 +77,25 @@ class Shapes(NamedTuple):
     tree: Tree  #: in what order the components are joined
 
 
+class Recorded(NamedTuple):
+    """In what steps the samples were recorded."""
+
+    steps: NDArray[np.float64]  #: (d,) of the table
+    coarseness: NDArray[np.float64]  #: (d,) units of the index, in deviations
+
+    def blurred(self, data: Data) -> Data:
+        """The samples, each moved at random within half a step, in deviations."""
+        moved = np.random.RandomState(SEED).uniform(-0.5, 0.5, data.table.shape) * self.steps
+        scale, shift = data.scale * self.coarseness, data.shift * self.coarseness
+        return plain_data(data.table + moved, scale, shift)
+
+
 class Survey:
-    """Landscapes of the data, or of a part of them that is large enough to tell."""
+    """Landscapes of the data, or of a part of them that is large enough to tell.
+
+    Where values were recorded in steps (``recorded``), samples are moved at random within half a
+    step and seen in deviations: a density has no stripes that rounding alone has made.
+    """
 
     def __init__(
         self,
@@ -87,11 +104,13 @@ class Survey:
         least: int,
         rng: np.random.RandomState,
         report: Callable[[str], None] | None = None,
+        recorded: Recorded | None = None,
     ) -> None:
         self.index, self.data, self.report = index, data, report
         n = len(data.table)
         self.rows = np.arange(n) if n <= MANY else np.sort(rng.permutation(n)[:MANY])
-        self.seen = data if n <= MANY else data.take(self.rows)
+        self.part = data if n <= MANY else data.take(self.rows)
+        self.seen = self.part if recorded is None else index.view(recorded.blurred(self.part))
         self.landscapes: list[Landscape] = []
         numbers = numbers_of_components(len(self.rows), data.table.shape[1], least)
         with one_thread():
@@ -176,9 +195,9 @@ class Survey:
         x = self.seen.standardised(slice(None))
         part, cluster_of = nested(found.components, clusters, x)
         components = part
-        if self.seen is not self.data:
+        if self.part is not self.data:
             k = len(cluster_of)
-            whole = Partition(self.index, self.seen, part, k, k)
+            whole = Partition(self.index, self.part, part, k, k)
             components = refinement.joined(whole, self.data)
             components[self.rows] = part
         with one_thread():
