@@ -194,10 +194,10 @@ def _choice(model: ICVIARTMAP) -> Iterator[Sentence]:
             "as good.",
         )
     else:
+        # Halves are asked where clusters are Gaussian; joined ones were compared in one way only.
+        how = "the best" if selection.joins else "clearly the best"
         again = ", also on both halves of the rows" if selection.halves else ""
-        yield Sentence(
-            "good", f"{chosen} is clearly the best number of clusters from {low} to {high}{again}."
-        )
+        yield Sentence("good", f"{chosen} is {how} number of clusters from {low} to {high}{again}.")
 
 
 def _training(model: ICVIARTMAP) -> Iterator[Sentence]:
