@@ -444,8 +444,9 @@ class ICVIARTMAP(
         watch = watched(self, X if of is None else of.given, y, self._attributes_of)
         watch.begin("fit", self._n_tasks(given))
         random_state = random_state or checked_generator(self.random_state)
+        scaling = learn_scaling(X)  # refuses ranges that are too large to look for steps in
         self.resolution_ = self._steps(X, index, of)
-        scaling = index.resolved(learn_scaling(X), self.resolution_)
+        scaling = index.resolved(scaling, self.resolution_)
         order = presentation_order(X, scaling, self.shuffle, self.order, random_state)
         seeds = [int(random_state.randint(_SEEDS)) for _ in range(self.n_init)]
         if hasattr(self, "selection_"):
