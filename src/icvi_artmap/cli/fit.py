@@ -265,12 +265,14 @@ def fit_model(given: Input, settings: dict[str, Any], bar: Bar) -> Fitted:
     from icvi_artmap._support.callbacks import watching
     from icvi_artmap.estimators.fitted import rows_of
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+    from icvi_artmap.estimators.numbering import number_by_size
     from icvi_artmap.estimators.preparing import cautions
 
     model = ICVIARTMAP(**settings)
     notes = list(table.notes)
     with warnings_as_notes(notes), watching(watch_fit(bar)):
         model.fit(table.cells())
+    number_by_size(model)  # also without refinement, where a fit leaves the numbers alone
     notes = [note for note in notes if note not in model.cautions_]  # the result says it
     if hasattr(model, "selection_") and (doubt := model.selection_.doubt()) in notes:
         notes.remove(str(doubt))  # the result says it in other words

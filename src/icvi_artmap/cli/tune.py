@@ -176,12 +176,14 @@ def _tuned(table: Table, search: ICVIARTMAPSearch) -> Tuned:
     import numpy as np
 
     from icvi_artmap.cli.output import warnings_as_notes
+    from icvi_artmap.estimators.numbering import number_by_size
 
     groups = known_groups(table)
     notes = list(table.notes)
     with warnings_as_notes(notes):
         search.fit(table.X)
     best = search.best_estimator_
+    number_by_size(best)
     best.feature_names_in_ = np.array(table.columns, dtype=object)
     results, direction = search.results_, best.fitted_.index.direction
     order = np.argsort(-direction * results.index_value, kind="stable").tolist()

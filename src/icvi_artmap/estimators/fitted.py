@@ -13,7 +13,7 @@ from icvi_artmap.prediction import by_category, by_index, confidence
 from icvi_artmap.prediction.confidence import Levels
 from icvi_artmap.preparation.preparation import InUnits, Preparation
 from icvi_artmap.samples.mixture import Mixture, make_mixture
-from icvi_artmap.samples.moments import Moments
+from icvi_artmap.samples.moments import Moments, taken
 from icvi_artmap.samples.scaling import Scaling, standardised_table
 from icvi_artmap.training.art_family import ClusterNetwork
 
@@ -142,6 +142,36 @@ class FittedModel:
         n = np.bincount(clusters, gaussians.n)
         levels = confidence.learn_levels(*told.mixture(), known_from, n, x, own)
         return replace(told, levels=levels)
+
+    def renumbered(self, order: NDArray[np.int64], joined: bool) -> FittedModel:
+        """The same with the clusters in this order.
+
+        ``joined``: of components, which keep their numbers; else the groups are the clusters.
+        """
+        moments, levels, told = taken(self.moments, order), self.levels, self.in_units
+        groups, gaussians, clusters = self.groups, self.gaussians, self.group_clusters
+        if levels is not None:
+            thin = levels.thin if joined else levels.thin[order]
+            levels = Levels(thin, levels.usual[order], levels.fall[order])
+        if told is not None:
+            told = told._replace(mean=told.mean[order], deviation=told.deviation[order])
+        if joined:
+            clusters = np.argsort(order)[clusters]
+        else:
+            if gaussians is groups:  # a file holds them once
+                gaussians = moments
+            elif gaussians is not None:
+                gaussians = taken(gaussians, order)
+            groups = moments
+        return replace(
+            self,
+            moments=moments,
+            groups=groups,
+            group_clusters=clusters,
+            gaussians=gaussians,
+            levels=levels,
+            in_units=told,
+        )
 
     def profiled(self) -> tuple[NDArray[np.float64], Scaling]:
         """Means of the clusters in the features of their profiles, standardised, and the scaling.

@@ -33,6 +33,7 @@ from icvi_artmap._support.wording import number, shown
 from icvi_artmap.estimators import notebook, preparing
 from icvi_artmap.estimators.components import Components, Joins
 from icvi_artmap.estimators.fitted import FittedModel, groups_of
+from icvi_artmap.estimators.numbering import keeps_numbers, number_by_size, renumbered_result
 from icvi_artmap.estimators.partial_fit import (
     Call,
     check_stream,
@@ -192,6 +193,10 @@ class ICVIARTMAP(
     labels_ : ndarray of shape (n_samples,)
         Cluster of every training sample, 0 to ``n_clusters_ - 1``; -1 for noise, -3 for rows with
         gaps if ``missing="drop"``. After :meth:`partial_fit`: of the rows of its last call.
+        Clusters are numbered by size, the largest is 0; of equals, the one that comes first in the
+        data. With ``refine=False`` they have the numbers that the paper's algorithm gives them.
+        :meth:`partial_fit` numbers them when it makes a start, and they keep their numbers then
+        until clusters are merged, split or forgotten.
     sample_clusters_ : ndarray of shape (n_samples,)
         The same with every sample in the cluster that it was trained in, also if it is noise. All
         that is known of clusters (centres, index, categories) is of these.
@@ -485,6 +490,8 @@ class ICVIARTMAP(
             self.converged_ = False
         if of is not None:
             preparing.finish(self, of)
+        if not keeps_numbers(self):
+            result = renumbered_result(result, number_by_size(self))
         watch.end(self)
         return result
 
@@ -617,8 +624,8 @@ class ICVIARTMAP(
         >>> X, y = make_gaussian_clusters(4, 2, random_state=0)
         >>> model = ICVIARTMAP(n_clusters=4, random_state=0).fit(X)
         >>> model.membership([[4.5, 2.0], [2.0, -8.0]]).round(2)
-        array([[1.  , 0.  , 0.  , 0.  ],
-               [0.04, 0.73, 0.23, 0.  ]])
+        array([[0.  , 1.  , 0.  , 0.  ],
+               [0.73, 0.04, 0.23, 0.  ]])
         """
         check_is_fitted(self)
         return self.fitted_.memberships(self._check_data(X, reset=False))
@@ -650,7 +657,7 @@ class ICVIARTMAP(
         >>> model.outlier_score(rows).round(2)
         array([0.  , 0.19, 0.56, 1.  ])
         >>> model.predict(rows)
-        array([ 0,  0, -1, -1])
+        array([ 1,  1, -1, -1])
         """
         check_is_fitted(self)
         return self.fitted_.outlier_scores(self._check_data(X, reset=False))
