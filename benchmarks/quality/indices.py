@@ -1,18 +1,19 @@
 """Which index finds what, for docs/indices.md.
 
-python -m benchmarks.quality.indices [--full | --smoke] [--out FOLDER]
+python -m benchmarks.quality.indices [--smoke] [--out FOLDER]
 
-Writes the part of the page between its two marks. Without an option sets of up to 10 clusters are
-used, a quarter of an hour; with --full those of up to 40 too, some hours.
+Writes the part of the page between its two marks, from the sets of docs/quality.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import sys
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -23,7 +24,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import common
-from benchmarks.common import Problem, table
+from benchmarks.common import Problem, data_folder, table
 from benchmarks.quality import sets
 from benchmarks.quality.methods import TIE, Labels, kmeans, mixture, ward
 from icvi_artmap import ICVIARTMAP, metrics
@@ -42,31 +43,30 @@ TEXT = """Made by `{command}` in {minutes:.0f} minutes on {n_sets} sets; do not 
   is best for one with k.
 - **partition**: of the partitions of k-means, Ward's method and a Gaussian mixture with the true k
   the index is best for the one with the largest ARI, or one that is behind by {tie} at most.
-- **drives**: mean ARI of `ICVIARTMAP(k, index=..., refine=False)`, one seed.
-- **new: index, category**: mean ARI on one half of each set, labelled by the two rules of
-  prediction of a model that was fitted on the other half.
 
-G: {gaussian} sets of Gaussian clusters; E: {ellipsoid} of long ellipsoids. Data are standardised.
+{families}. Data are standardised. Noise of the sets of shapes is left out.
+"""
+
+DRIVES = """**ARI**: mean of `ICVIARTMAP(k, index=..., refine=False)`, one seed. **New**: the same
+on one half of each set, labelled by the two rules of prediction of a model that was fitted on the
+other half. rCIP and rH look at the covariances of all pairs of clusters at every trial: they are
+driven on sets of at most {pairs} clusters, so that their means are of easier sets.
 """
 
 #: Beside the indices of the registry.
 PCAES, CONN, PENALISED = "PCAES", "conn_index", "NI, penalised"
 
 
-class Sizes(NamedTuple):
-    """How much is measured."""
-
-    clusters: tuple[int, ...]
-    features: Mapping[str, tuple[int, ...]]
-    states: int
-    paper: bool
-    drives: int  #: sets of more clusters are not driven by the indices of covariances of pairs
-
-
-FAMILIES = {"Gaussian": (2, 10), "ellipsoid": (50, 100)}
-PORTION = Sizes((4, 10), FAMILIES, 1, True, 10)
-FULL = Sizes((4, 10, 20, 40), FAMILIES, 3, True, 20)
-SMOKE = Sizes((3,), {"Gaussian": (2,), "ellipsoid": (5,)}, 1, False, 3)
+FAMILIES = {
+    "Gaussian": "Gaussian clusters",
+    "ellipsoid": "long ellipsoids",
+    "real": "real data",
+    "shapes": "clusters of any shape",
+}
+#: More clusters take the indices of pairs of covariances hours.
+MOST_FOR_PAIRS = 10
+OF_PAIRS = ("rCIP", "rH")
+FULL = sets.FULL._replace(states=1)
 
 
 class Found(NamedTuple):
@@ -80,18 +80,22 @@ class Found(NamedTuple):
     by_category: float | None
 
 
-def problems(sizes: Sizes) -> list[tuple[str, Problem]]:
-    """Sets and their families: those of the paper that are at hand, and generated ones."""
-    found = []
-    for family, features in sizes.features.items():
-        for d in features:
-            for k in sizes.clusters:
-                name = f"{d}d-{k}c-no0" if family == "Gaussian" else f"ellipsoid.{d}d{k}c.1"
-                paper = sets.paper_problem(name) if sizes.paper else None
-                kind = sets.Kind(family, d, k)
-                generated = [sets.generated(kind, state) for state in range(sizes.states)]
-                found += [(family, one) for one in (paper, *generated) if one is not None]
-    return found
+def problems(sizes: sets.Sizes) -> list[tuple[str, Problem]]:
+    """The sets of docs/quality.md and their families, those of them that are at hand."""
+    paper = sets.paper_problems(sizes)
+    found = [("ellipsoid" if "ellipsoid" in one.name else "Gaussian", one) for one in paper]
+    for kind in sets.kinds(sizes):
+        found += [(kind.family, sets.generated(kind, state)) for state in range(sizes.states)]
+    found += [("real", sets.real_problem(name)) for name in sizes.real]
+    faces = sets.olivetti() if sizes.shapes > 1 else None
+    found += [("real", faces)] if faces is not None else []
+    shapes = sets.shape_problems(data_folder() / "shapes", sizes.shapes) + sets.toy_shapes()
+    return found + [("shapes", without_noise(one)) for one in shapes[-sizes.shapes :] if one.k > 1]
+
+
+def without_noise(problem: Problem) -> Problem:
+    kept = problem.y > 0
+    return problem._replace(X=problem.X[kept], y=problem.y[kept])
 
 
 # --- partitions ----------------------------------------------------------------------------------
@@ -166,7 +170,7 @@ def best(values: dict[int, dict[str, float]], name: str) -> int:
     return max(sorted(values), key=lambda k: values[k][name])
 
 
-def measure(problem: Problem, sizes: Sizes) -> dict[str, Found]:
+def measure(problem: Problem) -> dict[str, Found]:
     Z, k = problem.standardised, problem.k
     truth = np.unique(problem.y, return_inverse=True)[1]
     path = {n: scores(Z, y) for n, y in around_the_truth(Z, truth, 2 * k).items()}
@@ -179,7 +183,7 @@ def measure(problem: Problem, sizes: Sizes) -> dict[str, Found]:
         preferred = int(np.argmax([value[name] for value in values]))
         right = aris[preferred] >= max(aris) - TIE
         driven: tuple[float | None, ...] = (None, None, None)
-        if name in INDICES and (k <= sizes.drives or name not in ("rCIP", "rH")):
+        if name in INDICES and (k <= MOST_FOR_PAIRS or name not in OF_PAIRS):
             driven = drive(problem, name)
         found[name] = Found(best(path, name) == k, best(cuts, name) == k, right, *driven)
     return found
@@ -203,32 +207,47 @@ def drive(problem: Problem, index: str) -> tuple[float, float, float]:
 # --- the page ------------------------------------------------------------------------------------
 
 
-def run(sizes: Sizes, command: str) -> str:
+def run(sizes: sets.Sizes, command: str) -> str:
     begin = time.perf_counter()
     every = problems(sizes)
-    found = [(family, measure(problem, sizes)) for family, problem in every]
-    rows = []
-    for name in (*INDICES, PENALISED, PCAES, CONN):
-        row = [f"{name} {arrow(INDICES[name].direction)}" if name in INDICES else f"{name} ↑"]
-        if name == PENALISED:
-            row = [f"{name} ↓"]
-        for flag in ("k_true", "k_ward", "partition"):
-            row += [_share(_of(found, family, name, flag)) for family in sizes.features]
-        for ari in ("drives", "by_index", "by_category"):
-            row += [_mean(_of(found, family, name, ari)) for family in sizes.features]
-        rows.append(row)
-    heads = ["k, true", "k, Ward", "partition", "drives", "new: index", "new: category"]
-    header = ["index", *(f"{head}: {family[0].upper()}" for head in heads for family in FAMILIES)]
+    found = []
+    for i, (family, problem) in enumerate(every, 1):
+        print(f"{i}/{len(every)} {problem.name}", file=sys.stderr, flush=True)
+        found.append((family, measure(problem)))
+    counts = Counter(family for family, _ in every)
     text = TEXT.format(
         command=command,
         minutes=(time.perf_counter() - begin) / 60,
         n_sets=len(every),
         machine=common.machine(),
         tie=TIE,
-        gaussian=sum(family == "Gaussian" for family, _ in every),
-        ellipsoid=sum(family == "ellipsoid" for family, _ in every),
+        families="; ".join(f"{f[0].upper()}: {counts[f]} sets of {FAMILIES[f]}" for f in counts),
     )
-    return f"{text}\n{table(header, rows)}\n"
+    judged, driven = [], []
+    for name in (*INDICES, PENALISED, PCAES, CONN):
+        row = [f"{name} {direction(name)}"]
+        for flag in ("k_true", "k_ward", "partition"):
+            row += [_share(_of(found, family, name, flag)) for family in counts]
+        judged.append(row)
+    for name in INDICES:
+        row = [name]
+        for ari in ("drives", "by_index", "by_category"):
+            row += [_mean(_of(found, family, name, ari)) for family in counts]
+        driven.append(row)
+    judging = table(_header(("k, true", "k, Ward", "partition"), counts), judged)
+    driving = table(_header(("ARI", "new, by index", "new, by category"), counts), driven)
+    return f"{text}\n{judging}\n\n{DRIVES.format(pairs=MOST_FOR_PAIRS)}\n{driving}\n"
+
+
+def direction(name: str) -> str:
+    if name in INDICES:
+        return arrow(INDICES[name].direction)
+    return "↓" if name == PENALISED else "↑"
+
+
+def _header(heads: Iterable[str], families: Iterable[str]) -> list[str]:
+    families = list(families)
+    return ["index", *(f"{head}: {family[0].upper()}" for head in heads for family in families)]
 
 
 def _of(found: list[tuple[str, dict[str, Found]]], family: str, name: str, field: str) -> list:
@@ -247,13 +266,11 @@ def _mean(values: list[float | None]) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.indices")
-    size = parser.add_mutually_exclusive_group()
-    size.add_argument("--full", action="store_true", help="up to 40 clusters, some hours")
-    size.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[2] / "docs")
     chosen = parser.parse_args(arguments)
-    option = " --full" if chosen.full else " --smoke" if chosen.smoke else ""
-    sizes = FULL if chosen.full else SMOKE if chosen.smoke else PORTION
+    sizes = sets.SMOKE if chosen.smoke else FULL
+    option = " --smoke" if chosen.smoke else ""
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fits that do not converge
         common.compile_kernels(tuple(INDICES))
