@@ -21,7 +21,7 @@ from icvi_artmap.indices import ni
 from icvi_artmap.indices.ni import Penalised, left_out
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.samples.scaling import learn_scaling, standardised_data
-from icvi_artmap.training import number_of_clusters, refinement
+from icvi_artmap.training import number_of_clusters, part
 from icvi_artmap.training.number_of_clusters import (
     PATIENCE,
     Selection,
@@ -215,7 +215,9 @@ def test_the_same_whatever_the_threads_and_after_pickling() -> None:
 
 def test_many_samples_are_represented(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = groups(5, n=300)
-    monkeypatch.setattr(refinement, "MANY", 200)
+    monkeypatch.setattr(part, "MANY", 1_000)
+    monkeypatch.setattr(part, "LEAST", 400)
+    monkeypatch.setattr(part, "PER_CLUSTER", 20)
     data = standardised_data(X, learn_scaling(X))
     chosen, labels = select(get_index("NI"), data, 2, None)
     assert chosen.n_clusters == 5

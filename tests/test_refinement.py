@@ -347,37 +347,6 @@ def test_the_same_whatever_the_threads() -> None:
     np.testing.assert_array_equal(*labels)
 
 
-@pytest.mark.parametrize("name", ["NI", "CH"])
-def test_many_samples_are_refined_by_a_part_of_them(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    X, y, wrong = trap(n=200)
-    data = coded_data(X, learn_scaling(X), np.arange(len(X)))
-    labels, index = wrong.copy(), get_index(name)
-    before = index.score(index.state(data, labels, 4, 4))
-    monkeypatch.setattr(refinement, "MANY", 150)
-    scores = refinement.refine(index, data, labels, 4, np.random.RandomState(0))
-    assert adjusted_rand_score(y, labels) == 1.0
-    assert scores[-1] > before
-    assert scores[-1] == pytest.approx(index.score(index.state(data, labels, 4, 4)), rel=1e-12)
-    again = labels.copy()
-    refinement.refine(index, data, again, 4, np.random.RandomState(1))
-    np.testing.assert_array_equal(again, labels)  # nothing better: nothing is touched
-
-
-def test_a_worse_result_from_a_part_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y, _ = trap(n=200)
-    data = coded_data(X, learn_scaling(X), np.arange(len(X)))
-    labels, index = y.copy(), get_index("NI")
-    before = index.score(index.state(data, labels, 4, 4))
-    monkeypatch.setattr(refinement, "MANY", 150)
-    monkeypatch.setattr(refinement, "joined", lambda part, data: np.arange(len(data.table)) % 4)
-    monkeypatch.setattr(refinement.Partition, "sweep", lambda self, *_: None)
-    scores = refinement.refine(index, data, labels, 4, np.random.RandomState(0))
-    np.testing.assert_array_equal(labels, y)
-    assert scores == [before]
-
-
 def test_turned_data_give_the_same_costs() -> None:
     """NI does not depend on the axes."""
     X, y = make_ellipsoid_clusters(3, 30, n_samples=300, random_state=0)

@@ -52,6 +52,7 @@ from icvi_artmap.samples.mixture import make_mixture
 from icvi_artmap.samples.resolution import steps
 from icvi_artmap.samples.scaling import Scaling, learn_scaling
 from icvi_artmap.training.number_of_clusters import Selection, select
+from icvi_artmap.training.part import extended, part_rows
 from icvi_artmap.training.run import Epoch, FitResult, Run, Settings
 from icvi_artmap.training.shapes import Recorded, Shapes, Survey, joined_result
 from icvi_artmap.training.start import (
@@ -463,22 +464,28 @@ class ICVIARTMAP(
             survey = self._survey(samples, index, seeds[0], watch)
             k = self._number_of_shapes(survey)
         if given is None and k is None and self._chooses():
-            starts = [self._select(samples, index, watch, X if of is None else of.filled)]
+            start = self._select(samples, index, watch, X if of is None else of.filled)
+            rows = self._training_rows(X.shape, start.n_clusters, index, seeds[0])
+            starts = [start.take(rows)]
         else:
+            k = k or self._wanted()[0]
+            rows = self._training_rows(X.shape, k, index, seeds[0])
             # k-means first, all starts of it: it needs memory that the samples would take.
-            starts = self._starts(X, given, scaling, seeds, k)
+            starts = self._starts(X, order[rows], given, scaling, seeds, k)
         if not early:
             samples = make_samples(X, scaling, order, index)
+        part = samples.take(rows)
         best: Run | None = None
         for number_of_run, start in enumerate(starts):
             settings = self._settings(index, parameters, seeds[0], trace, number_of_run)
             watch.begin("run", self.max_epochs + self._refines(index))
-            run = Run(samples, start, settings, watch).train()
+            run = Run(part, start, settings, watch).train()
             if best is None or run.score > best.score:
                 best = run
             if watch.end():
                 break
         assert best is not None
+        best = extended(best, rows, samples)
         result = best.result()
         if survey is not None and (shapes := self._shapes(survey, best)) is not None:
             result = joined_result(samples, shapes, result, best.settings)
@@ -690,20 +697,28 @@ class ICVIARTMAP(
             return self.category_labels_[self.fitted_.nearest_categories(X, self.alpha)]
         return self.fitted_.best_clusters(X)
 
+    def _training_rows(
+        self, shape: tuple[int, ...], k: int, index: Index, seed: int
+    ) -> NDArray[np.int64]:
+        """The samples to train with; without refinement all of them, as the paper has it."""
+        n, d = shape
+        return part_rows(n, d, k, seed) if self._refines(index) else np.arange(n)
+
     def _starts(
         self,
         X: NDArray[np.floating],
+        rows: NDArray[np.int64],
         given: NDArray[np.float64] | None,
         scaling: Scaling,
         seeds: list[int],
-        chosen: int | None = None,
+        k: int,
     ) -> list[Start]:
-        """Where the runs begin: at the given centres, or at those of k-means."""
+        """Where the runs begin: at the given centres, or at those of k-means on these rows."""
         if given is not None:
             return [start_at(given, scaling)]
-        k = chosen or self._wanted()[0]
+        part = X if len(rows) == len(X) else X[rows]
         return [
-            start_at(kmeans_centres(X, scaling, k, self.kmeans_trials, seed), scaling)
+            start_at(kmeans_centres(part, scaling, k, self.kmeans_trials, seed), scaling)
             for seed in seeds
         ]
 

@@ -25,6 +25,7 @@ from icvi_artmap.indices.base import Index
 from icvi_artmap.samples.resolution import evidence, row_keys
 from icvi_artmap.samples.scaling import Data, plain_data
 from icvi_artmap.training import refinement
+from icvi_artmap.training.part import part_size
 from icvi_artmap.training.refinement import Labels, Outlook, Partition
 
 #: Numbers this far above and below the best one are tried with care: a part of the best one, and at
@@ -191,11 +192,13 @@ def select(
     """
     with one_thread():
         order = canonical_order(data.table)
-        rows = order[: refinement.enough(data, most or ROOM)]
+        n, d = data.table.shape
+        rows = order[: part_size(n, d, most or ROOM)]
         recorded = data.table[rows] if given is None else given(rows)
         kept = rows[evidence(recorded, np.random.RandomState(SEED))]
         seen = index.view(_without_noise(data, kept))
-        search = _Search(index, seen, least, most, report, watch)
+        look = max(LEAST_LOOK, LOOK_WORK // (n * d * d))
+        search = _Search(index, seen, least, most, look, report, watch)
         points = search.run()
         rated = [point for point in points if point.k >= least]
         if not rated:
@@ -221,13 +224,19 @@ def select(
         copies=len(rows) - len(kept),
     )
     if found.clear:
-        halves = _chosen_on_halves(index, data, kept, found.n_clusters, least, most)
+        halves = _chosen_on_halves(index, data, kept, found.n_clusters, least, most, look)
         found = replace(found, halves=halves, clear=halves[-1] == found.n_clusters)
     return found, labels
 
 
 def _chosen_on_halves(
-    index: Index, data: Data, rows: NDArray[np.int64], chosen: int, least: int, most: int | None
+    index: Index,
+    data: Data,
+    rows: NDArray[np.int64],
+    chosen: int,
+    least: int,
+    most: int | None,
+    look: int,
 ) -> tuple[int, ...]:
     """The numbers chosen on halves of the rows, up to one that is another; 0 if there is none."""
     numbers: list[int] = []
@@ -235,7 +244,8 @@ def _chosen_on_halves(
         rated: list[_Point] = []
         if len(half) >= least:
             with one_thread():
-                search = _Search(index, index.view(_without_noise(data, half)), least, most)
+                seen = index.view(_without_noise(data, half))
+                search = _Search(index, seen, least, most, look)
                 rated = [point for point in search.run() if point.k >= least]
         numbers.append(min(rated, key=lambda point: point.criterion).k if rated else 0)
         if numbers[-1] != chosen:
@@ -294,15 +304,15 @@ class _Search:
         data: Data,
         least: int,
         most: int | None,
+        look: int,
         report: Callable[[str], None] | None = None,
         watch: Watch = UNWATCHED,
     ) -> None:
         self.index, self.data, self.least, self.most = index, data, least, most
-        self.report, self.watch = report, watch
+        self.look, self.report, self.watch = look, report, watch
         n, d = data.table.shape
         self.different = len({row.tobytes() for row in data.table})
         self.top = largest(n, d, self.different) if most is None else min(most, n)
-        self.look = max(LEAST_LOOK, LOOK_WORK // (n * d * d))
         self.rng = np.random.RandomState(SEED)
         self.rater = index.criterion.rater()
         self.points: dict[int, _Point] = {}

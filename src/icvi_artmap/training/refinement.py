@@ -48,11 +48,6 @@ STALE = 0.1
 ASKED = 200
 #: Products of the data with their scatter matrix that find the principal axis well enough.
 POWER_STEPS = 8
-#: Where there are more samples than this, and more per cluster and feature, a part of them is
-#: refined.
-MANY, MANY_PER_FEATURE = 20_000, 5
-#: That part has at least this many samples of every cluster, or all of them.
-FEWEST = 50
 
 Labels = NDArray[np.int64]
 
@@ -426,59 +421,16 @@ def refine(
 ) -> list[float]:
     """Improve the partition ``labels`` in place, with ``n_clusters`` clusters if that can be.
 
-    Returns scores, the last of them that of the result.
+    Returns the scores before the first step and after each of them.
     """
     with one_thread():
-        if len(labels) > enough(data, n_clusters):
-            return _refine_by_part(index, data, labels, n_clusters, rng, report)
         partition = Partition(index, data, labels, int(labels.max()) + 1, n_clusters)
-        return _refine_all(partition, n_clusters, rng, report)
-
-
-def enough(data: Data, n_clusters: int) -> int:
-    """So many samples represent all of them."""
-    return max(MANY, MANY_PER_FEATURE * n_clusters * data.table.shape[1])
-
-
-def _refine_all(
-    partition: Partition,
-    n_clusters: int,
-    rng: np.random.RandomState,
-    report: Callable[[str], None] | None,
-) -> list[float]:
-    """Sweep, grow, take steps; scores before the steps and after each of them."""
-    partition.sweep()
-    outlook = Outlook(partition, rng)
-    outlook.renew_stale()
-    while partition.k < n_clusters and outlook.grow():
-        pass
-    return [partition.score(), *improve(outlook, report)]
-
-
-def _refine_by_part(
-    index: Index,
-    data: Data,
-    labels: Labels,
-    n_clusters: int,
-    rng: np.random.RandomState,
-    report: Callable[[str], None] | None,
-) -> list[float]:
-    """Improve the partition of some samples; the others join them, and all find their clusters."""
-    k = int(labels.max()) + 1
-    before = Partition(index, data, labels, k, n_clusters).score()
-    order = rng.permutation(len(labels))
-    fewest = [order[labels[order] == i][:FEWEST] for i in range(k)]
-    rows = np.unique(np.concatenate([order[: enough(data, n_clusters)], *fewest]))
-    part = Partition(index, data.take(rows), labels[rows], k, n_clusters)
-    _refine_all(part, n_clusters, rng, report)
-    new = joined(part, data)
-    new[rows] = part.labels
-    whole = Partition(index, data, new, part.k, n_clusters)
-    whole.sweep()
-    if whole.k == k and whole.score() <= before:
-        return [before]
-    labels[:] = new
-    return [whole.score()]
+        partition.sweep()
+        outlook = Outlook(partition, rng)
+        outlook.renew_stale()
+        while partition.k < n_clusters and outlook.grow():
+            pass
+        return [partition.score(), *improve(outlook, report)]
 
 
 def joined(part: Partition, data: Data) -> Labels:

@@ -174,6 +174,19 @@ class Run:
         self._teach()
         return self
 
+    def teach_after(self, part: Run) -> Self:
+        """The same with a partition that another run has led to, of which this one is the end.
+
+        One pass is enough where samples are many: the boxes have met all of them.
+        """
+        self._teach(passes=1)
+        self.history = [*part.history, self.index.score(self.state)]
+        self.traces, self.epochs = part.traces, part.epochs
+        self.converged, self.stopped = part.converged, part.stopped
+        for at, narrower in ((RHO_A, min), (RHO_AB, min), (BELOW_AB, max)):
+            self._reach[at] = narrower(self._reach[at], part._reach[at])
+        return self
+
     def _initialise(self) -> None:
         """First boxes, first partition, and the state of the index for it (rules 2 and 3)."""
         rows = self.start.boxes
@@ -260,13 +273,13 @@ class Run:
         self.state = index.state(data, labels, int(labels.max()) + 1, k)
         self._teach()
 
-    def _teach(self) -> None:
+    def _teach(self, passes: int = TEACHING) -> None:
         """Let a new network learn the clusters of the samples, one sample after the other."""
         rows = boxes_at(self.data.min_max(self.state.moments.mean[: self.k]))
         columns = len(self.state.moments.n)
         self.network, self.members = first_network(self.data, rows, self.labels, columns)
         self.boxes = box_rows(self.network, self.members)
-        for _ in range(TEACHING):
+        for _ in range(passes):
             self.present(only_teach=True)
             before, self.boxes = self.boxes, box_rows(self.network, self.members)
             if np.array_equal(before, self.boxes):

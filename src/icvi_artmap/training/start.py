@@ -28,6 +28,12 @@ class Samples(NamedTuple):
     scaling: Scaling
     order: NDArray[np.int64]  #: (N,) row of X of every sample
 
+    def take(self, rows: NDArray[np.int64]) -> Samples:
+        """Only these, in the order of presentation; the same if they are all."""
+        if len(rows) == len(self.order):
+            return self
+        return Samples(self.data.take(rows), self.scaling, self.order[rows])
+
     def in_original_order(self, values: NDArray[np.integer]) -> NDArray[np.int64]:
         """One number for every sample, as the rows of X have them."""
         restored = np.empty(len(values), np.int64)
@@ -102,6 +108,10 @@ class Start(NamedTuple):
     @property
     def n_clusters(self) -> int:
         return len(self.boxes)
+
+    def take(self, rows: NDArray[np.int64]) -> Start:
+        """For these samples alone."""
+        return self if self.labels is None else self._replace(labels=self.labels[rows])
 
 
 def start_at(centres: NDArray[np.float64], scaling: Scaling) -> Start:

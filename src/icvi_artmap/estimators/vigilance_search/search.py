@@ -42,6 +42,7 @@ from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.custom import CustomIndex, custom_index
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.samples.scaling import Data, Scaling, blocks, coded_data, learn_scaling
+from icvi_artmap.training.part import extended
 from icvi_artmap.training.run import Run as TrainingRun
 from icvi_artmap.training.run import Vigilances
 from icvi_artmap.training.start import (
@@ -596,7 +597,9 @@ def _one_run(
     index, parameters = model._check_parameters()
     samples = Samples(Data(*map(_as_ours, arrays)), scaling, order)
     settings = model._settings(index, parameters, seed)
-    done = TrainingRun(samples, start_at(centres, scaling), settings).train()
+    rows = model._training_rows(samples.data.table.shape, run.n_clusters, index, seed)
+    part = TrainingRun(samples.take(rows), start_at(centres, scaling), settings).train()
+    done = extended(part, rows, samples)
     outcome = Outcome(
         index_value=float(index.value(done.score)),
         n_clusters_found=done.k,
