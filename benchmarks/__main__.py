@@ -11,7 +11,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import common, compile_time, fits, growth, incremental, memory, peers, streams, vat
+from benchmarks import (
+    calls,
+    common,
+    compile_time,
+    fits,
+    growth,
+    incremental,
+    memory,
+    peers,
+    streams,
+    vat,
+)
 
 HEAD = """# Benchmarks
 
@@ -22,6 +33,7 @@ process, one thread each, compiling excluded. The machine is noisy: ratios tell 
 """
 
 SUITES: dict[str, Callable[[str, Path], str]] = {
+    "calls": lambda sizes, _: calls.run(getattr(calls, sizes)),
     "fits": lambda sizes, _: fits.run(getattr(fits, sizes)),
     "incremental": lambda sizes, folder: incremental.run(getattr(incremental, sizes), folder),
     "growth": lambda sizes, folder: growth.run(getattr(growth, sizes), folder),
