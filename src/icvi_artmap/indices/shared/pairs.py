@@ -100,31 +100,72 @@ def score(state):
 
 
 @inline
+def _extreme_pair(state, src):
+    """The two clusters other than src with the most extreme distance; NOBODY twice without any."""
+    best, first, second = -np.inf, NOBODY, NOBODY
+    for row in range(state.moments.size[0]):
+        if row != src:
+            for p in range(3):
+                partner, key = state.extremes.partner[row, p], state.extremes.key[row, p]
+                if partner != src:
+                    if partner >= 0 and key > best:
+                        best, first, second = key, np.int64(row), partner
+                    break
+    return best, first, second
+
+
+@inline
+def _two_largest(values, sign, src, k):
+    """The largest sign × value outside src, where it is, and the next one."""
+    best, where, next_best = -np.inf, NOBODY, -np.inf
+    for row in range(k):
+        value = sign * values[row]
+        if row != src and value > best:
+            best, where, next_best = value, np.int64(row), best
+        elif row != src:
+            next_best = max(next_best, value)
+    return best, where, next_best
+
+
+@inline
 def trial_moves(state, s, x, src, out):
+    """What the targets have in common is found once; what is left of most is a bound.
+
+    The distances of a target's new centre to the others are no more extreme than what polarisation
+    gives for its most extreme distance and that of the sample. Sums and products of the same form
+    round alike, so the bound holds to the last bit, and where it is no news the distances
+    themselves need not be known.
+    """
     m, squared, sign = state.moments, state.centres.squared, state.extremes.sign
     k, n = m.size[0], m.n[src]
     cen.within_gains(m, state.centres, x, src, out)
     distance = state.centres.to_sample
     target, source = state.first, state.second
+    kept, one, other = _extreme_pair(state, src)
+    nearest, _, _ = _two_largest(distance, sign, NOBODY, k)
+    from_source, where, next_from_source, to_source = -np.inf, NOBODY, -np.inf, 0.0
     if n > 1:
         back = -1.0 / (n - 1)  # mu_src moves away from x
         for row in range(k):
             source[row] = cen.between(back, squared[src, row], distance[row], distance[src])
         to_source = (1.0 - back) * (1.0 - back) * distance[src]
+        from_source, where, next_from_source = _two_largest(source, sign, src, k)
     for i in range(k):
         if i == src:
             continue
         within = state.centres.within[0] - out[i]
         toward = 1.0 / (m.n[i] + 1)
-        for row in range(k):
-            target[row] = cen.between(toward, squared[i, row], distance[row], distance[i])
-        key = max(_kept(state, i, src), _new(state, target, i, src))
-        if n == 1:
-            out[i] = _score(state, within, key, k - 1)
-        else:
+        key = _kept(state, i, src) if i == one or i == other else kept
+        if n > 1:
             pair = cen.between(toward, source[i], to_source, distance[i])
-            key = max(key, _new(state, source, i, src), sign * pair)
-            out[i] = _score(state, within, key, k)
+            key = max(key, next_from_source if i == where else from_source, sign * pair)
+        closest = sign * state.extremes.key[i, 0]
+        bound = cen.between(toward, closest, sign * nearest, distance[i])
+        if not sign * bound <= key:
+            for row in range(k):
+                target[row] = cen.between(toward, squared[i, row], distance[row], distance[i])
+            key = max(key, _new(state, target, i, src))
+        out[i] = _score(state, within, key, k - 1 if n == 1 else k)
     out[src] = score(state)
     return cen.scores_resolution(out, k)
 
