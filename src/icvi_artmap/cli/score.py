@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from icvi_artmap._support.wording import ARROWS, arrow, better, counted, fixed, number
+from icvi_artmap._support.wording import ARROWS, arrow, better, counted, fixed, number, parameter
 from icvi_artmap.cli.common import (
     STANDARD_STREAM,
     ColumnsOption,
@@ -196,7 +196,7 @@ def _labels_of_column(given: Input, labels: str) -> tuple[Table, NDArray[Any]]:
     try:
         table = read_data(given._replace(columns=columns, label_column=labels))
     except ValueError as error:
-        if "(label_column)" in str(error):
+        if f"({parameter('label_column')})" in str(error):
             raise ValueError(f"There is no file {labels!r}, and {error}") from None
         raise
     clusters = table.labels

@@ -267,8 +267,8 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
             )
         if prepares(self.estimator):
             raise ValueError(
-                "The estimator of a search must not prepare its rows: missing, transform_columns "
-                "and categories must have their defaults. Prepare the rows first, by "
+                "The estimator of a search must not prepare its rows: missing, transform_columns, "
+                "categories and n_axes must have their defaults. Prepare the rows first, by "
                 "preparation_.prepared of a fitted ICVIARTMAP."
             )
         return clone(self.estimator)
