@@ -298,7 +298,9 @@ def test_every_format_holds_the_table(origin: str, suffix: str, tmp_path: Path) 
     write_extended(target, source, more)
     assert column_names(target) == ["a", "long", "name", "n", "cluster", "membership"]
     wanted = ["a", "n", "cluster", "membership"]
-    found = read_table(target, columns=wanted, id_column="long", label_column="name", missing="keep")
+    found = read_table(
+        target, columns=wanted, id_column="long", label_column="name", missing="keep"
+    )
     np.testing.assert_array_equal(
         found.X, np.column_stack([numbers, [1, 2, 3], more["cluster"], more["membership"]])
     )
@@ -308,9 +310,9 @@ def test_every_format_holds_the_table(origin: str, suffix: str, tmp_path: Path) 
 
 
 def test_parquet_keeps_its_types(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
     import datetime
 
+    import pyarrow
     import pyarrow.parquet
 
     days = [datetime.date(2024, 1, 2), None]

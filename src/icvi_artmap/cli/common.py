@@ -99,6 +99,15 @@ IndexOption = Annotated[
         "CH: round ones of similar width; what each looks at, score tells.",
     ),
 ]
+ClustersOption = Annotated[
+    str,
+    typer.Option(
+        "-k",
+        "--clusters",
+        metavar="N|auto|2:20",
+        help="The number of clusters, auto to choose it, or a range to choose from.",
+    ),
+]
 NumberOption = Annotated[
     int,
     typer.Option(
@@ -387,7 +396,7 @@ def read_data(given: Input) -> Table:
 
     import numpy as np
 
-    from icvi_artmap.preparation import fills, transforms
+    from icvi_artmap.preparation import fills, mixed, transforms
 
     table = without_categories(read_whole(given), given)
     X, none = table.X, np.zeros(len(table.columns), np.bool_)
@@ -397,6 +406,9 @@ def read_data(given: Input) -> Table:
     if given.transform != Transform.none:
         learned = transforms.learn_transform(X, given.transform.value, none)
         X = transforms.transformed(X, learned)
+    if given.pca is not None:
+        count = none.astype(np.int64)
+        X = mixed.along_axes(X, mixed.learn_mixed(X, count, given.pca), count)
     return replace(table, X=X)
 
 

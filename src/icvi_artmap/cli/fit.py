@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -21,6 +22,7 @@ from icvi_artmap.cli.common import (
     FILLED_WITH,
     STANDARD_STREAM,
     Categories,
+    ClustersOption,
     ColumnsOption,
     DataArgument,
     DelimiterOption,
@@ -82,15 +84,6 @@ class Shape(StrEnum):
     auto = "auto"
 
 
-ClustersOption = Annotated[
-    str,
-    typer.Option(
-        "-k",
-        "--clusters",
-        metavar="N|auto|2:20",
-        help="The number of clusters, auto to choose it, or a range to choose from.",
-    ),
-]
 StartsOption = Annotated[
     int,
     typer.Option(min=1, metavar="N", help="Runs from different starts, of which the best is kept."),
@@ -344,7 +337,7 @@ def describe(found: Fitted) -> dict[str, Any]:
         "better": better(model.fitted_.index.direction),
         "epochs": model.n_iter_,
         "converged": model.converged_,
-        "clusters": describe_clusters(model, table),
+        "clusters": describe_clusters(model, table.columns),
         "labels": model.labels_,
         "noise": int(np.count_nonzero(model.labels_ < 0)),
         "row_names": sample_names(table),
@@ -399,18 +392,18 @@ def describe_components(model: ICVIARTMAP) -> dict[str, Any]:
     }
 
 
-def describe_clusters(model: ICVIARTMAP, table: Table) -> list[dict[str, Any]]:
+def describe_clusters(model: ICVIARTMAP, columns: Sequence[str]) -> list[dict[str, Any]]:
     """Every cluster as JSON has it: its size, and its features, the most telling first."""
     from icvi_artmap.inspection.profiles import profiles as profiles_of
     from icvi_artmap.inspection.profiles import sizes
 
     profiles, n = profiles_of(model), sizes(model)
-    names = model.fitted_.profiled_names(list(table.columns))
+    names = model.fitted_.profiled_names(list(columns))
     return [
         {
             "cluster": i,
             "rows": n[i],
-            "share": n[i] / len(table),
+            "share": n[i] / n.sum(),
             "features": [
                 {
                     "name": names[f],
@@ -428,7 +421,7 @@ def describe_clusters(model: ICVIARTMAP, table: Table) -> list[dict[str, Any]]:
 def show(console: Console, found: Fitted, given: Input, kept: Kept) -> None:
     """Print what was found, where it is kept, and what can be done with it."""
     print_result(console, found, given.name)
-    print_clusters(console, found.model, found.table)
+    print_clusters(console, found.model, found.table.columns)
     written = written_files(*kept.paths)
     if written:
         console.print(f"\nWritten: {', '.join(written)}")
@@ -453,20 +446,20 @@ def print_result(console: Console, found: Fitted, name: str) -> None:
     )
 
 
-def print_clusters(console: Console, model: ICVIARTMAP, table: Table) -> None:
-    """Print the size of every cluster and what sets it apart."""
+def print_clusters(console: Console, model: ICVIARTMAP, names: Sequence[str]) -> None:
+    """Print the size of every cluster and what sets it apart. ``names``: of the columns."""
     from icvi_artmap.cli.output import columns
     from icvi_artmap.inspection.profiles import profiles as profiles_of
     from icvi_artmap.inspection.profiles import sizes
     from icvi_artmap.report.reading import telling
 
     profiles, n = profiles_of(model), sizes(model)
-    names = model.fitted_.profiled_names(list(table.columns))
+    described = model.fitted_.profiled_names(list(names))
     told = next(most for up_to, most in TOLD if model.n_clusters_ <= up_to)
     shown = columns("cluster", "rows", "share", ("left", "what sets it apart"))
     for i in range(model.n_clusters_):
-        words = telling(profiles, i, names).rstrip(".").split("; ")[:told]
-        shown.add_row(str(i), f"{n[i]:,}", short_percent(n[i] / len(table)), "\n".join(words))
+        words = telling(profiles, i, described).rstrip(".").split("; ")[:told]
+        shown.add_row(str(i), f"{n[i]:,}", short_percent(n[i] / n.sum()), "\n".join(words))
     console.print(shown)
 
 

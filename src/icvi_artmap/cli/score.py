@@ -12,6 +12,7 @@ from icvi_artmap.cli.common import (
     STANDARD_STREAM,
     ColumnsOption,
     DataArgument,
+    DelimiterOption,
     ExcludeOption,
     IdColumnOption,
     Input,
@@ -69,6 +70,7 @@ def score(
     id_column: IdColumnOption = None,
     missing: MissingOption = Missing.refuse,
     transform: TransformOption = Transform.clip,
+    delimiter: DelimiterOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -79,7 +81,7 @@ def score(
     in_file = labels == STANDARD_STREAM or Path(labels).is_file()
     check_targets([], [data, labels if in_file else None])
     given = parse_input(data, columns, exclude, label_column, id_column, missing)._replace(
-        transform=transform
+        transform=transform, delimiter=delimiter
     )
     with out.progress("reading") as bar:
         found = _scores(given, labels, in_file, bar)
