@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 import oracle
 from helpers.problems import assert_equal_runs, random_problem, run_both
-from icvi_artmap import ICVIARTMAP, index_value, vat
+from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, index_value, vat
 from icvi_artmap._support.wording import MINUS
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.samples.scaling import learn_scaling, standardised_table
@@ -494,7 +494,9 @@ def test_no_clusters_is_a_clear_error() -> None:
     for number in (0, -3):
         with pytest.raises(ValueError, match=f"^n_clusters must be at least 2, got {number}"):
             ICVIARTMAP(number).fit([[0.0], [1.0], [2.0]])
-    with pytest.raises(ValueError, match="^n_clusters=1 is not a clustering"):
+        with pytest.raises(ValueError, match=f"^n_clusters must be at least 2, got {number}"):
+            ICVIARTMAPSearch(ICVIARTMAP(number)).fit([[0.0], [1.0], [2.0]])
+    with pytest.raises(ValueError, match=r"^n_clusters=1 is not a clustering"):
         ICVIARTMAP(1)
 
 

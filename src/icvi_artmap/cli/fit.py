@@ -394,8 +394,8 @@ def describe_components(model: ICVIARTMAP) -> dict[str, Any]:
 
 def describe_clusters(model: ICVIARTMAP, columns: Sequence[str]) -> list[dict[str, Any]]:
     """Every cluster as JSON has it: its size, and its features, the most telling first."""
+    from icvi_artmap.inspection.profiles import n_shared, sizes
     from icvi_artmap.inspection.profiles import profiles as profiles_of
-    from icvi_artmap.inspection.profiles import sizes
 
     profiles, n = profiles_of(model), sizes(model)
     names = model.fitted_.profiled_names(list(columns))
@@ -403,7 +403,7 @@ def describe_clusters(model: ICVIARTMAP, columns: Sequence[str]) -> list[dict[st
         {
             "cluster": i,
             "rows": n[i],
-            "share": n[i] / n.sum(),
+            "share": n[i] / n_shared(model),
             "features": [
                 {
                     "name": names[f],
@@ -449,8 +449,8 @@ def print_result(console: Console, found: Fitted, name: str) -> None:
 def print_clusters(console: Console, model: ICVIARTMAP, names: Sequence[str]) -> None:
     """Print the size of every cluster and what sets it apart. ``names``: of the columns."""
     from icvi_artmap.cli.output import columns
+    from icvi_artmap.inspection.profiles import n_shared, sizes
     from icvi_artmap.inspection.profiles import profiles as profiles_of
-    from icvi_artmap.inspection.profiles import sizes
     from icvi_artmap.report.reading import telling
 
     profiles, n = profiles_of(model), sizes(model)
@@ -459,7 +459,7 @@ def print_clusters(console: Console, model: ICVIARTMAP, names: Sequence[str]) ->
     shown = columns("cluster", "rows", "share", ("left", "what sets it apart"))
     for i in range(model.n_clusters_):
         words = telling(profiles, i, described).rstrip(".").split("; ")[:told]
-        shown.add_row(str(i), f"{n[i]:,}", short_percent(n[i] / n.sum()), "\n".join(words))
+        shown.add_row(str(i), f"{n[i]:,}", short_percent(n[i] / n_shared(model)), "\n".join(words))
     console.print(shown)
 
 

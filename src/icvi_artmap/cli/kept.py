@@ -154,11 +154,11 @@ def summary(found: Fitted) -> dict[str, Any]:
 
     table, model = found.table, found.model
     names = model.fitted_.profiled_names(list(table.columns))
-    numbers = sorted(set(model.labels_[model.labels_ < 0]), reverse=True)
-    clusters = [*range(model.n_clusters_), *map(int, numbers)]
+    noise = [-1] if (model.labels_ == -1).any() else []
+    clusters = [*range(model.n_clusters_), *noise]
     members = [model.labels_ == i for i in clusters]
     n = np.array([np.count_nonzero(mine) for mine in members])
-    columns: dict[str, Any] = {"cluster": clusters, "rows": n, "share": _shares(n, clusters)}
+    columns: dict[str, Any] = {"cluster": clusters, "rows": n, "share": (n / n.sum()).round(4)}
     for name, column in zip(table.columns, table.X.T, strict=True):
         if name in table.words:
             columns[f"{name}: most"] = [_commonest(column[mine], table, name) for mine in members]
@@ -170,14 +170,6 @@ def summary(found: Fitted) -> dict[str, Any]:
         telling(profiles, i, names) if i >= 0 else "Far from all clusters: noise." for i in clusters
     ]
     return columns
-
-
-def _shares(n: NDArray[Any], clusters: list[int]) -> NDArray[Any]:
-    """What part of the rows in clusters every cluster has; noise is in none."""
-    import numpy as np
-
-    placed = np.array(clusters) >= 0
-    return np.where(placed, (n / n[placed].sum()).round(4), np.nan)
 
 
 def _rounded(function: Any, values: NDArray[Any]) -> float:

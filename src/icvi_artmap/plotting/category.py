@@ -107,7 +107,7 @@ class CategoryDisplay:
         check_integer("max_points", max_points, 1)
         model = samples.fitted(estimator, "categories_", "category_labels_")
         if features is None:
-            pair = _telling_pair(model.categories_.mean(axis=1), np.asarray(model.category_labels_))
+            pair = _telling_pair(model.categories_, np.asarray(model.category_labels_))
         else:
             pair = samples.checked_pair(features, model.n_features_in_, "features")
         names = samples.feature_names(X, model.n_features_in_, model)
@@ -176,20 +176,22 @@ class CategoryDisplay:
         return places
 
 
-def _telling_pair(middles: NDArray[np.float64], labels: NDArray[Any]) -> list[int]:
+def _telling_pair(boxes: NDArray[np.float64], labels: NDArray[Any]) -> list[int]:
     """The two features whose variance clusters account for most; of equals the first.
 
-    ``middles``: of the boxes, whose clusters are ``labels``.
+    ``boxes``: lower and upper corners, of the clusters ``labels``. A box is as wide as it is.
     """
-    if middles.shape[1] < 2:
-        return samples.checked_pair((0, 1), middles.shape[1], "features")
-    size = np.abs(middles).max(axis=0)
-    points = middles / np.where(size > 0.0, size, 1.0)
-    total = np.square(points - points.mean(axis=0)).sum(axis=0)
-    within = np.zeros(points.shape[1])
+    d = boxes.shape[2]
+    if d < 2:
+        return samples.checked_pair((0, 1), d, "features")
+    size = np.abs(boxes).max(axis=(0, 1))
+    boxes = boxes / np.where(size > 0.0, size, 1.0)
+    middles, widths = boxes.mean(axis=1), boxes[:, 1] - boxes[:, 0]
+    total = within = (np.square(widths) / 12.0).sum(axis=0)
+    total = total + np.square(middles - middles.mean(axis=0)).sum(axis=0)
     for cluster in np.unique(labels):
-        own = points[labels == cluster]
-        within += np.square(own - own.mean(axis=0)).sum(axis=0)
+        own = middles[labels == cluster]
+        within = within + np.square(own - own.mean(axis=0)).sum(axis=0)
     told = np.where(total > 0.0, 1.0 - within / np.where(total > 0.0, total, 1.0), -1.0)
     pair: list[int] = np.sort(np.argsort(-told.round(12), kind="stable")[:2]).tolist()
     return pair

@@ -18,7 +18,7 @@ from icvi_artmap._support.wording import (
     percent,
     plural,
 )
-from icvi_artmap.inspection.profiles import sizes
+from icvi_artmap.inspection.profiles import n_shared, sizes
 from icvi_artmap.report.quality import MIXTURE, Comparison, Stability
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def readings(
 
 def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
     noise, n = model.labels_ == -1, sizes(model)
-    total, k = int(n.sum()), model.n_clusters_
+    total, every, k = int(n.sum()), n_shared(model), model.n_clusters_
     if left_out := int((model.labels_ < -1).sum()):
         yield Sentence(
             "plain",
@@ -80,7 +80,7 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
     if noise.any():
         yield Sentence(
             "plain",
-            f"{counted(int(noise.sum()), 'row')} ({percent(noise.mean())}) lie far from all "
+            f"{counted(int(noise.sum()), 'row')} ({percent(noise.sum() / every)}) lie far from all "
             "clusters: noise, which belongs to none. The rest is about the others.",
         )
     if k == 1:
@@ -92,8 +92,8 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
     else:
         told = (
             f". The largest is cluster {largest} with {n[largest]:,} rows "
-            f"({percent(n[largest] / total)}), the smallest cluster {smallest} with "
-            f"{n[smallest]:,} ({percent(n[smallest] / total)})."
+            f"({percent(n[largest] / every)}), the smallest cluster {smallest} with "
+            f"{n[smallest]:,} ({percent(n[smallest] / every)})."
         )
     joined = ""
     if hasattr(model, "joins_"):
@@ -218,7 +218,7 @@ def _training(model: ICVIARTMAP) -> Iterator[Sentence]:
         )
 
 
-def _stability(stability: Stability | None, pairs: bool) -> Iterator[Sentence]:
+def _stability(stability: Stability | None, pairs: bool = True) -> Iterator[Sentence]:
     if stability is None:
         return
     mean = float(stability.agreement.mean())

@@ -319,7 +319,8 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
         numbers = _listed("n_clusters", given)
         for k in numbers:
             # A single 1 is left to the estimator, which warns.
-            check_integer("n_clusters", k, 1 if len(numbers) == 1 else 2)
+            one = len(numbers) == 1 and k == 1
+            check_integer("n_clusters", k, 1 if one else 2)
             if k > n_samples:
                 raise ValueError(
                     f"n_clusters={shown(k)} is more than the number of samples, "
