@@ -71,7 +71,7 @@ def test_every_estimator_can_be_drawn(model: Any, X: np.ndarray) -> None:
 def test_colours_follow_the_clusters(X: np.ndarray) -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     model = FuzzyART(0.7).fit(frame)
-    display = CategoryDisplay.from_estimator(model)
+    display = CategoryDisplay.from_estimator(model, features=(0, 1))
     assert display.points is None
     ax = mpl.figure.Figure().subplots()
     assert display.plot(ax).ax_ is ax
