@@ -483,11 +483,14 @@ def without_categories(table: Table, given: Input) -> Table:
     """
     import numpy as np
 
+    from icvi_artmap.tables.reading import TRUTH_VALUES
+
     binary = binary_columns(table)
     two = np.array([name in binary for name in table.columns])
     if given.columns is None and two.any() and not two.all():
         left_out = f"Two values only, left out: {_named(table, two)}."
-        table = _with_notes(_of_columns(table, ~two), *table.notes, left_out)
+        notes = [note for note in table.notes if not note.startswith(TRUTH_VALUES)]
+        table = _with_notes(_of_columns(table, ~two), *notes, left_out)
     few = np.array([name not in binary and _has_few_values(x) for name, x in _columns(table)])
     if few.any():
         note = f"Few different values, used as numbers: {_named(table, few)}."

@@ -41,6 +41,8 @@ MOST_CATEGORIES = 20
 
 #: How the note on columns with a single value begins.
 CONSTANT = "Constant:"
+#: How the note on columns of truth values begins.
+TRUTH_VALUES = "Truth values"
 #: What a note calls values that were passed to be put in for missing ones.
 GIVEN_VALUES = "the values given"
 
@@ -530,7 +532,7 @@ def _usable(
     if added:
         notes.append(f"Added by an earlier fit, left out: {_columns_of(list(ADDED))}.")
     if booleans:
-        notes.append(f"Truth values, taken as 0 and 1: {_columns_of(booleans)}.")
+        notes.append(f"{TRUTH_VALUES}, taken as 0 and 1: {_columns_of(booleans)}.")
     if not features:
         raise ValueError(
             message(f"{source.name} has no column of numbers to use. ", " ".join(notes)).rstrip()
