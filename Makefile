@@ -116,6 +116,7 @@ docs: $(VENV)/installed-docs ## the documentation as web pages: build/docs/index
 .PHONY: pictures
 pictures: docs ## the pictures that pages of the documentation show, in docs/images
 	$(BIN)/python examples/pictures.py docs/images/pictures
+	$(BIN)/python examples/front.py docs/images/front.png
 	cp docs/gallery/images/sphx_glr_plot_any_shape_001.png docs/images/shapes.png
 
 .PHONY: clean

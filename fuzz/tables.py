@@ -19,7 +19,7 @@ from icvi_artmap.tables import Table
 
 SUFFIXES = (
     *(".csv", ".csv.gz", ".tsv", ".txt", ".dat", ".arff", ".arff.gz", ".tsv.gz"),
-    *(".parquet", ".npy", ".npz"),
+    *(".parquet", ".npy", ".npz", ".feather", ".xlsx", ".json", ".json.gz", ".jsonl"),
 )
 #: What confuses readers of text.
 TOKENS = (
@@ -45,6 +45,10 @@ TOKENS = (
         b"2020-01-01",
         b"true",
         b'""',
+        b"null",
+        b"[",
+        b'"a":',
+        b"1e999]",
     ),
     *(b"9" * 400, b"'" * 50, b'"' * 51, b" " * 300, b"\n" * 300, b"x" * 2000, b"\xe2\x80\xa8"),
 )
@@ -128,7 +132,7 @@ def altered(rng: random.Random, suffix: str, content: bytes) -> bytes:
     if suffix.endswith(".gz") and rng.random() < 0.7:
         plain = altered(rng, suffix.removesuffix(".gz"), gzip.decompress(content))
         return gzip.compress(plain, mtime=0)
-    if suffix in (".parquet", ".npy", ".npz") or rng.random() < 0.3:
+    if suffix in (".parquet", ".npy", ".npz", ".feather", ".xlsx") or rng.random() < 0.3:
         return altered_bytes(rng, content)
     if rng.random() < 0.3:
         return altered_lines(rng, content)

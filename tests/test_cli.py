@@ -261,7 +261,7 @@ def test_fit_finds_clusters_of_any_shape(rings: Path, parsed: Any, printed: Prin
 def test_fit_asks_for_noise_only_if_told(rings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def stop(given: Any, settings: dict[str, Any], bar: Any) -> None:
+    def stop(given: Any, settings: dict[str, Any], kept: Any, bar: Any) -> None:
         asked.append(settings)
         raise ValueError("no further")
 
@@ -269,6 +269,7 @@ def test_fit_asks_for_noise_only_if_told(rings: Path, monkeypatch: pytest.Monkey
     for arguments in (["--noise"], []):
         assert run(["fit", str(rings), *arguments]) == 2
     assert asked[0].pop("noise") is True
+    assert asked[1].pop("noise") is False
     assert asked[0] == asked[1]
 
 
@@ -309,7 +310,8 @@ def test_rows_left_out_keep_their_numbers(data: Path, printed: Printed, tmp_path
     cells = lines[3].split(",")
     lines[3] = ",".join([cells[0], "", *cells[2:]])
     data.write_text("\n".join(lines))
-    _, err = printed("fit", data, "-k", "3", "--missing", "drop", "-o", tmp_path / "o.csv")
+    arguments = ("fit", data, "-k", "3", "--missing", "drop", "-o", tmp_path / "o.csv")
+    _, err = printed(*arguments, "--labels-only")
     assert "1 of 75 rows with missing values were left out" in err
     rows = [row["row"] for row in rows_of((tmp_path / "o.csv").read_text())]
     assert rows == [str(i) for i in range(1, 76) if i != 3]

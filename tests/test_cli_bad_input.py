@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     text = (here / "data.csv").read_text()
     files: dict[str, str | bytes] = {
-        "data.xlsx": text,
+        "data.ods": text,
         "empty.csv": "",
         "header.csv": "width,length\n",
         "text.csv": "name,kind\na,x\nb,y\nc,x\n",
@@ -101,7 +101,7 @@ CASES = {
     "no data": ("fit", "DATA"),
     "no file": ("fit absent.csv", "no file 'absent.csv'"),
     "a folder": ("fit folder", "'folder' is a folder"),
-    "unknown format": ("fit data.xlsx", "suffix of a known format"),
+    "unknown format": ("fit data.ods", "suffix of a known format"),
     "empty": ("fit empty.csv", "empty.csv"),
     "header only": ("fit header.csv", "no rows"),
     "text only": ("fit text.csv", "no column of numbers"),
@@ -163,7 +163,7 @@ CASES = {
     "starts without k": ("fit data.csv --starts 3", "--starts"),
     "option without value": ("fit data.csv -k", "-k"),
     # fit: the outputs
-    "output of unknown format": ("fit data.csv -o out.xlsx", "out.xlsx"),
+    "output of unknown format": ("fit data.csv -o out.ods", "out.ods"),
     "output without suffix": ("fit data.csv -o out", "'out'"),
     "output in no folder": ("fit data.csv -o absent/out.csv", "no folder 'absent'"),
     "output a folder": ("fit data.csv -o folder.csv", "is a folder"),

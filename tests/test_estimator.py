@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 import oracle
 from helpers.problems import assert_equal_runs, random_problem, run_both
-from icvi_artmap import ICVIARTMAP, index_value, vat
+from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, index_value, vat
 from icvi_artmap._support.wording import MINUS
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.samples.scaling import learn_scaling, standardised_table
@@ -488,3 +488,22 @@ def test_verbose(X: np.ndarray, capsys: pytest.CaptureFixture) -> None:
     assert f"{len(fitted.categories_)} categories" in lines[-1]
     model(verbose=False).fit(X)
     assert capsys.readouterr().out == ""
+
+
+def test_no_clusters_is_a_clear_error() -> None:
+    for number in (0, -3):
+        with pytest.raises(ValueError, match=f"^n_clusters must be at least 2, got {number}"):
+            ICVIARTMAP(number).fit([[0.0], [1.0], [2.0]])
+        with pytest.raises(ValueError, match=f"^n_clusters must be at least 2, got {number}"):
+            ICVIARTMAPSearch(ICVIARTMAP(number)).fit([[0.0], [1.0], [2.0]])
+    with pytest.raises(ValueError, match=r"^n_clusters=1 is not a clustering"):
+        ICVIARTMAP(1)
+
+
+def test_dir_shows_public_names_alone() -> None:
+    import icvi_artmap
+
+    names = dir(icvi_artmap)
+    assert set(icvi_artmap.__all__) <= set(names)
+    assert [name for name in names if name.startswith("_")] == ["__version__"]
+    assert not {"Any", "import_module", "annotations", "TYPE_CHECKING"} & set(names)

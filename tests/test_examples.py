@@ -131,3 +131,32 @@ def test_gallery_format(path: Path) -> None:
     assert text.count("\n# %%\n") >= 5
     assert "plt.show()" in text
     assert "__main__" not in text
+
+
+def test_rows_that_belong_nowhere() -> None:
+    out = printed_by("plot_noise.py")
+    (noise, scattered) = map(int, re.findall(r"^(\d+) rows are noise, (\d+) of", out, re.M)[0])
+    assert 6 <= scattered <= noise <= 14
+    memberships = [values(r"(\d\.\d*)", row) for row in re.findall(r"\] \[(.*)\]$", out, re.M)]
+    assert max(memberships[0]) > 0.99
+    assert 0.5 <= max(memberships[1]) < 0.9  # between two clusters
+
+
+def test_a_table_as_it_comes() -> None:
+    out = printed_by("plot_real_table.py")
+    (agreement,) = values(r"agreement with the three kinds: (\S+)", out)
+    assert agreement > 0.95
+    assert re.search(r"^cluster 0: age 2[6-9], visits 9", out, re.M)  # half of all: the largest
+
+
+def test_clusters_at_all() -> None:
+    assert "rows in clusters, 400 rows without" in printed_by("plot_before_clustering.py")
+
+
+def test_a_row_explained() -> None:
+    out = printed_by("plot_explained.py")
+    sizes = [int(n) for n in re.findall(r"\d+", out.splitlines()[0])]
+    assert sum(sizes) == 150
+    assert sizes == sorted(sizes, reverse=True)
+    assert re.search(r"^Sample \d+ fits cluster \d best\.$", out, re.M)
+    assert "petal" in out

@@ -71,7 +71,7 @@ def test_every_estimator_can_be_drawn(model: Any, X: np.ndarray) -> None:
 def test_colours_follow_the_clusters(X: np.ndarray) -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     model = FuzzyART(0.7).fit(frame)
-    display = CategoryDisplay.from_estimator(model)
+    display = CategoryDisplay.from_estimator(model, features=(0, 1))
     assert display.points is None
     ax = mpl.figure.Figure().subplots()
     assert display.plot(ax).ax_ is ax
@@ -110,3 +110,12 @@ def test_samples_without_labels_and_a_part_of_many(X: np.ndarray) -> None:
     few = CategoryDisplay.from_estimator(model, X, max_points=30).plot()
     assert len(few.points) == 30
     assert few.ax_.get_title() == (f"{len(model.categories_)} categories, 30 of 60 samples drawn")
+
+
+def test_the_two_most_telling_features_are_drawn() -> None:
+    rng = np.random.RandomState(0)
+    far = np.repeat([[0.0], [9.0]], 40, axis=0)
+    noise = rng.normal(size=(80, 3))
+    X = np.column_stack([noise[:, 0], far + noise[:, [1]] * 0.1, noise[:, 1], far * 2, noise[:, 2]])
+    model = ICVIARTMAP(2, random_state=0).fit(X)
+    assert CategoryDisplay.from_estimator(model, X).names == ("feature 1", "feature 3")

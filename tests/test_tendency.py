@@ -290,7 +290,7 @@ def test_display(improved: bool) -> None:
     order, D = vat(X, return_distances=True)
     wanted = ivat(X) if improved else D
     ax = plt.subplots()[1]
-    display = VATDisplay.from_data(X, improved=improved).plot(ax, vmax=3.0)
+    display = VATDisplay.from_data(X, improved=improved, scale=False).plot(ax, vmax=3.0)
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
     np.testing.assert_array_equal(display.order, order)
@@ -308,7 +308,7 @@ def test_display(improved: bool) -> None:
 def test_display_of_many_samples(improved: bool) -> None:
     X = make_data("random", 120, 2, 0)
     D = np.sqrt(oracle.squared_euclidean(X))
-    display = VATDisplay.from_data(X, improved=improved, max_pixels=50).plot()
+    display = VATDisplay.from_data(X, improved=improved, max_pixels=50, scale=False).plot()
     ordered = D[np.ix_(display.order, display.order)]
     wanted = oracle.path_distances(ordered) if improved else ordered
     np.testing.assert_allclose(display.image, oracle.block_means(wanted, 50), rtol=1e-13)
@@ -357,3 +357,16 @@ def test_can_be_interrupted() -> None:
     finally:
         child.kill()
     assert rest == "interrupted\nunharmed\n", errors
+
+
+def test_display_scales_as_a_fit_does() -> None:
+    """A feature with large numbers decides no more than the others."""
+    X = make_data("random", 40, 3, 0)
+    large = X * [1.0, 1000.0, 1.0] + [5.0, 0.0, 0.0]
+    plain, scaled = VATDisplay.from_data(X), VATDisplay.from_data(large)
+    np.testing.assert_array_equal(plain.order, scaled.order)
+    np.testing.assert_allclose(plain.image, scaled.image, atol=1e-12)
+    unscaled = VATDisplay.from_data(large, scale=False)
+    assert unscaled.image.max() > 100.0
+    with pytest.raises(TypeError, match="scale must be True or False"):
+        VATDisplay.from_data(X, scale="yes")  # type: ignore[arg-type]

@@ -1,6 +1,15 @@
 """The order of the gallery."""
 
-FIRST = ("plot_quick_start.py", "plot_choosing_k.py", "plot_any_shape.py", "plot_own_index.py")
+FIRST = (
+    "plot_quick_start.py",
+    "plot_before_clustering.py",
+    "plot_choosing_k.py",
+    "plot_any_shape.py",
+    "plot_real_table.py",
+    "plot_noise.py",
+    "plot_explained.py",
+    "plot_own_index.py",
+)
 
 
 def by_reader(name: str) -> tuple[int, str]:

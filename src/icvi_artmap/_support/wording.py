@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 MINUS = "\N{MINUS SIGN}"
@@ -24,6 +26,46 @@ LONGEST_NAME, LONGEST_LIST, LONGEST_PATH = 40, 120, 60
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+
+
+#: Whether messages are read by somebody at the command line, who knows options.
+_OF_OPTIONS = ContextVar("of options", default=False)
+#: What parameters are called there, if they are not called by their names.
+_OPTIONS = {"n_clusters": "-k", "n_init": "--starts", "transform_columns": "--transform"}
+
+
+@contextmanager
+def speaking_of_options() -> Iterator[None]:
+    """Within, messages name options of the command line in place of Python's parameters."""
+    before = _OF_OPTIONS.set(True)
+    try:
+        yield
+    finally:
+        _OF_OPTIONS.reset(before)
+
+
+def speaks_of_options() -> bool:
+    """Whether messages are read by somebody at the command line."""
+    return _OF_OPTIONS.get()
+
+
+def parameter(name: str, value: Any = None) -> str:
+    """A parameter, and a value of it, in a message: in the words of whoever reads it.
+
+    >>> parameter("missing", "drop"), parameter("n_init"), parameter("n_clusters", range(2, 5))
+    ('missing="drop"', 'n_init', 'n_clusters=range(2, 5)')
+    >>> with speaking_of_options():
+    ...     parameter("missing", "drop"), parameter("n_init"), parameter("n_clusters", range(2, 5))
+    ('--missing drop', '--starts', '-k 2:4')
+    """
+    if _OF_OPTIONS.get():
+        option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
+        if isinstance(value, range):
+            value = f"{value[0]}:{value[-1]}"
+        return option if value is None else f"{option} {value}"
+    if value is None:
+        return name
+    return f'{name}="{value}"' if isinstance(value, str) else f"{name}={value!r}"
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -98,6 +140,8 @@ def plural(n: int, noun: str) -> str:
         return noun
     if noun.endswith("y"):
         return f"{noun[:-1]}ies"
+    if noun.endswith("half"):
+        return f"{noun[:-1]}ves"
     return f"{noun}es" if noun.endswith("s") else f"{noun}s"
 
 

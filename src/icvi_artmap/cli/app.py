@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from icvi_artmap._support.version import __version__
-from icvi_artmap._support.wording import message
+from icvi_artmap._support.wording import message, speaking_of_options
 from icvi_artmap.cli.compare import compare
 from icvi_artmap.cli.demo import demo
 from icvi_artmap.cli.explain import explain
@@ -113,12 +113,13 @@ def run(arguments: list[str]) -> int:
     """Run one command and return the exit code."""
     hushed = os.environ.get("ICVI_ARTMAP_QUIET")
     try:
-        code = app(
-            args=arguments or ["--help"],
-            prog_name="icvi-artmap",
-            standalone_mode=False,
-            obj=tuple(arguments),
-        )
+        with speaking_of_options():
+            code = app(
+                args=arguments or ["--help"],
+                prog_name="icvi-artmap",
+                standalone_mode=False,
+                obj=tuple(arguments),
+            )
         if code == INTERRUPTED:  # some versions of typer turn the interrupt into its exit code
             raise KeyboardInterrupt
         if sys.stdout is not None:

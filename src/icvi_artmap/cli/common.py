@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from icvi_artmap.tables import Table
+    from icvi_artmap.tables.source import Source
 
 STANDARD_STREAM = "-"
 SEEDS = 2**32 - 1
@@ -96,6 +97,15 @@ IndexOption = Annotated[
         case_sensitive=False,
         help="The validity index that decides. NI: clusters of any size and direction; "
         "CH: round ones of similar width; what each looks at, score tells.",
+    ),
+]
+ClustersOption = Annotated[
+    str,
+    typer.Option(
+        "-k",
+        "--clusters",
+        metavar="N|auto|2:20",
+        help="The number of clusters, auto to choose it, or a range to choose from.",
     ),
 ]
 NumberOption = Annotated[
@@ -197,6 +207,35 @@ QuietOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for scripts.")]
 
 
+DelimiterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHAR",
+        help="What separates cells of text: a character, tab or whitespace. Default: found out.",
+        show_default=False,
+    ),
+]
+SampleOption = Annotated[
+    int | None,
+    typer.Option(
+        min=2,
+        metavar="N",
+        help="A first look at a large file: N rows, drawn at random.",
+        show_default=False,
+    ),
+]
+PcaOption = Annotated[
+    int | None,
+    typer.Option(
+        "--pca",
+        min=1,
+        metavar="D",
+        help="For many columns: use the first D principal axes of the standardised columns.",
+        show_default=False,
+    ),
+]
+
+
 def parse_clusters(text: str) -> int | range | Literal["auto"]:
     """The number of clusters as typed: "3", "auto" or "2:20", both ends included."""
     plain = text.strip().lower()
@@ -257,6 +296,7 @@ class Target(NamedTuple):
     option: str
     path: str | None
     suffixes: tuple[str, ...] | None  #: None: a table, whose suffixes the registry of formats has
+    columns: Mapping[str, Sequence[Any]] | None = None  #: of the table, if they are known
 
 
 def check_targets(
@@ -266,7 +306,7 @@ def check_targets(
 ) -> None:
     """Refuse paths that could not be written, or would replace an input or each other.
 
-    ``columns`` are those that the table will hold.
+    ``columns`` are those that a table will hold which has none of its own.
     """
     if sum(source == STANDARD_STREAM for source in sources) > 1:
         raise ValueError("Standard input (-) can be read only once. Give one of them as a file.")
@@ -274,7 +314,7 @@ def check_targets(
     for source in sources:
         if source is not None and source != STANDARD_STREAM:
             taken[os.path.realpath(source)] = "the input"
-    for option, given, suffixes in targets:
+    for option, given, suffixes, own in targets:
         if given is None:
             continue
         if not given:
@@ -282,7 +322,7 @@ def check_targets(
         if suffixes is None:
             from icvi_artmap.tables import check_target
 
-            check_target(given, columns or {})
+            check_target(given, own or columns or {})
             if given == STANDARD_STREAM:
                 continue
         _check_path(option, given, suffixes)
@@ -331,11 +371,23 @@ class Input(NamedTuple):
     exclude: Sequence[str] | None = None
     transform: Transform = Transform.none  # what is done when it is read; fit does it itself
     categories: Categories = Categories.leave
+    delimiter: str | None = None
+    sample: int | None = None  # rows to draw at random; None: all
+    seed: int = 0
+    pca: int | None = None  # principal axes to turn to when it is read; fit does it itself
+    source: Source | None = None  # where the data are found; standard input is read once
 
     @property
     def name(self) -> str:
         """What messages call the table."""
         return name_of(self.data)
+
+
+def with_source(given: Input) -> Input:
+    """With the file found, or standard input read: the table can then be read more than once."""
+    from icvi_artmap.tables.source import find_source
+
+    return given._replace(source=find_source(given.data))
 
 
 def read_data(given: Input) -> Table:
@@ -344,7 +396,7 @@ def read_data(given: Input) -> Table:
 
     import numpy as np
 
-    from icvi_artmap.preparation import fills, transforms
+    from icvi_artmap.preparation import fills, mixed, transforms
 
     table = without_categories(read_whole(given), given)
     X, none = table.X, np.zeros(len(table.columns), np.bool_)
@@ -354,6 +406,9 @@ def read_data(given: Input) -> Table:
     if given.transform != Transform.none:
         learned = transforms.learn_transform(X, given.transform.value, none)
         X = transforms.transformed(X, learned)
+    if given.pca is not None:
+        count = none.astype(np.int64)
+        X = mixed.along_axes(X, mixed.learn_mixed(X, count, given.pca), count)
     return replace(table, X=X)
 
 
@@ -363,13 +418,16 @@ def read_whole(given: Input) -> Table:
 
     fills = given.missing in FILLED_WITH
     table = read_table(
-        given.data,
+        given.source or given.data,
         columns=given.columns,
         label_column=given.label_column,
         id_column=given.id_column,
         missing="keep" if fills else given.missing.value,  # type: ignore[arg-type]
         exclude=given.exclude or (),
         categories=given.categories.value,
+        delimiter=given.delimiter,
+        sample=given.sample,
+        random_state=given.seed,
     )
     return without_constant(table, given.name)
 
@@ -425,11 +483,14 @@ def without_categories(table: Table, given: Input) -> Table:
     """
     import numpy as np
 
+    from icvi_artmap.tables.reading import TRUTH_VALUES
+
     binary = binary_columns(table)
     two = np.array([name in binary for name in table.columns])
     if given.columns is None and two.any() and not two.all():
         left_out = f"Two values only, left out: {_named(table, two)}."
-        table = _with_notes(_of_columns(table, ~two), *table.notes, left_out)
+        notes = [note for note in table.notes if not note.startswith(TRUTH_VALUES)]
+        table = _with_notes(_of_columns(table, ~two), *notes, left_out)
     few = np.array([name not in binary and _has_few_values(x) for name, x in _columns(table)])
     if few.any():
         note = f"Few different values, used as numbers: {_named(table, few)}."

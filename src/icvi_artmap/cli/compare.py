@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -16,17 +16,21 @@ from icvi_artmap._support.wording import (
     short_percent,
 )
 from icvi_artmap.cli.common import (
+    ClustersOption,
     ColumnsOption,
     DataArgument,
+    DelimiterOption,
     ExcludeOption,
+    IdColumnOption,
     Input,
     JobsOption,
     JsonOption,
     LabelColumnOption,
     Missing,
     MissingOption,
-    NumberOption,
+    PcaOption,
     QuietOption,
+    SampleOption,
     SeedOption,
     Transform,
     TransformOption,
@@ -34,6 +38,7 @@ from icvi_artmap.cli.common import (
     check_jobs,
     check_targets,
     known_groups,
+    parse_clusters,
     parse_input,
     parse_names,
     read_data,
@@ -103,14 +108,18 @@ class Comparison(NamedTuple):
 
 def compare(
     data: DataArgument,
-    clusters: NumberOption,
+    clusters: ClustersOption = "auto",
     methods: MethodsOption = None,
     columns: ColumnsOption = None,
     exclude: ExcludeOption = None,
     label_column: LabelColumnOption = None,
+    id_column: IdColumnOption = None,
     missing: MissingOption = Missing.refuse,
     transform: TransformOption = Transform.clip,
     seed: SeedOption = 0,
+    pca: PcaOption = None,
+    delimiter: DelimiterOption = None,
+    sample: SampleOption = None,
     jobs: JobsOption = 1,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
@@ -118,19 +127,21 @@ def compare(
     """Cluster a table by several methods, side by side.
 
     One table has index values, agreement with known groups, stability over seeds and time; another
-    how alike the clusters of any two methods are.
+    how alike the clusters of any two methods are. All are asked for the same number of clusters;
+    without -k it is the one that fit would choose.
     """
     from icvi_artmap.cli.output import Output
 
     out = Output(quiet, as_json)
+    n_clusters = parse_clusters(clusters)
     check_jobs(jobs)
     wanted = _wanted(methods)
     check_targets([], [data])
-    given = parse_input(data, columns, exclude, label_column, None, missing)._replace(
-        transform=transform
+    given = parse_input(data, columns, exclude, label_column, id_column, missing)._replace(
+        transform=transform, delimiter=delimiter, sample=sample, seed=seed, pca=pca
     )
     with out.progress("reading") as bar:
-        found = _compare(given, clusters, wanted, seed, jobs, bar)
+        found = _compare(given, n_clusters, wanted, seed, jobs, bar)
     out.notes(found.notes)
     out.result(_facts(found, given), lambda console: _show(console, found, given))
 
@@ -153,13 +164,18 @@ def _wanted(names: list[str] | None) -> list[Method]:
 
 
 def _compare(
-    given: Input, clusters: int, wanted: list[Method], seed: int, jobs: int, bar: Bar
+    given: Input,
+    n_clusters: int | range | Literal["auto"],
+    wanted: list[Method],
+    seed: int,
+    jobs: int,
+    bar: Bar,
 ) -> Comparison:
     """Read the table, run the methods and summarise what they give."""
     table = read_data(given)
     groups = known_groups(table)
-    if clusters > len(table):
-        raise wrong("-k", f"{clusters} clusters of {len(table)} rows cannot be made.")
+    if isinstance(n_clusters, int) and n_clusters > len(table):
+        raise wrong("-k", f"{n_clusters} clusters of {len(table)} rows cannot be made.")
     left_out = [m.name for m in wanted if m.most_rows and len(table) > m.most_rows]
     wanted = [method for method in wanted if method.name not in left_out]
     if not wanted:
@@ -171,10 +187,11 @@ def _compare(
 
     from icvi_artmap.indices.registry import INDICES
 
+    clusters, chosen = _number(table, n_clusters, seed, bar)
     outcomes = _outcomes(table, clusters, wanted, seed, jobs, bar)
     indices = [index for index in INDICES.values() if index.compared]
     rows = [_summary(method, outcomes, seed, table.X, groups, indices) for method in wanted]
-    notes = list(table.notes)
+    notes = [*table.notes, *chosen]
     if left_out:
         notes.append(
             f"Left out, since time or memory grow with the square of the {len(table):,} rows: "
@@ -186,6 +203,24 @@ def _compare(
         raise ValueError(f"No method gave clusters. {' '.join(notes)}")
     alike = np.array([[_alike(a["labels"], b["labels"]) for b in good] for a in good])
     return Comparison(table, clusters, indices, rows, good, alike, notes)
+
+
+def _number(
+    table: Table, wanted: int | range | Literal["auto"], seed: int, bar: Bar
+) -> tuple[int, list[str]]:
+    """The number of clusters, and how it was chosen if it was."""
+    if isinstance(wanted, int):
+        return wanted, []
+    import warnings
+
+    from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+
+    bar.say("choosing k")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what it says of the choice is told here
+        chosen = ICVIARTMAP(wanted, random_state=seed).fit(table.X).selection_
+    k, sure = chosen.n_clusters, "a clear choice" if chosen.clear else "not a sure choice"
+    return k, [f"k = {k} was chosen, as fit does; {sure}. To ask for another, use -k."]
 
 
 def _outcomes(

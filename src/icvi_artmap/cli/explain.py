@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from icvi_artmap._support.wording import better
+from icvi_artmap._support.wording import better, counted
 from icvi_artmap.cli.common import (
-    DataArgument,
+    DelimiterOption,
     IdColumnOption,
     JsonOption,
     ModelArgument,
@@ -19,7 +19,9 @@ from icvi_artmap.cli.common import (
     check_targets,
     name_of,
     sample_names,
+    wrong,
 )
+from icvi_artmap.tables.formats import names_of_formats
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,12 +30,21 @@ if TYPE_CHECKING:
     from icvi_artmap.inspection.explain import Explanation
     from icvi_artmap.tables import Table
 
+OptionalData = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[DATA]",
+        help=f"The table that has the rows: {names_of_formats()}; not needed without --row.",
+        show_default=False,
+    ),
+]
 RowOption = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--row",
         metavar="ID",
-        help="The row: its number from 1, or its name in --id-column. May be repeated.",
+        help="A row to explain: its number from 1, or its name in --id-column. May be repeated. "
+        "Without it the clusters themselves are explained.",
         show_default=False,
     ),
 ]
@@ -49,24 +60,32 @@ class Explained(NamedTuple):
 
 def explain(
     model: ModelArgument,
-    data: DataArgument,
-    row: RowOption,
+    data: OptionalData = None,
+    row: RowOption = None,
     id_column: IdColumnOption = None,
     missing: NewMissingOption = NewMissing.model,
+    delimiter: DelimiterOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say why rows belong to their clusters."""
+    """Say what the clusters of a model are, or why rows belong to theirs."""
     from icvi_artmap.cli.output import Output
 
     out = Output(quiet, as_json)
     check_model_file(model)
+    if not row:
+        loaded, names = _load(model)
+        facts = _facts_of_clusters(model, loaded, names)
+        out.result(facts, lambda console: _show_clusters(console, loaded, names))
+        return
+    if data is None:
+        raise wrong("--row", "the table that has the rows is wanted, behind the model.")
     check_targets([], [model, data])
     with out.progress("reading") as bar:
         from icvi_artmap.cli.models import read_for
 
         loaded, names = _load(model)
-        table = read_for(loaded, names, data, id_column, missing)
+        table = read_for(loaded, names, data, id_column, missing, delimiter)
         positions = _positions(row, table, id_column)
         bar.say("explaining")
         found = _explained(loaded, table, positions)
@@ -81,6 +100,29 @@ def explain(
         "notes": table.notes,
     }
     out.result(facts, lambda console: _show(console, found, name_of(data)))
+
+
+def _columns_of(model: ICVIARTMAP, names: list[str] | None) -> list[str]:
+    return names or [f"x{j + 1}" for j in range(model.n_features_in_)]
+
+
+def _facts_of_clusters(path: str, model: ICVIARTMAP, names: list[str] | None) -> dict[str, Any]:
+    """The clusters of a model as JSON has them."""
+    from icvi_artmap.cli.fit import describe_clusters
+
+    return {"model": path, "clusters": describe_clusters(model, _columns_of(model, names))}
+
+
+def _show_clusters(console: Console, model: ICVIARTMAP, names: list[str] | None) -> None:
+    """Print how large the clusters are and what sets them apart."""
+    from icvi_artmap.cli.fit import print_clusters
+
+    columns = _columns_of(model, names)
+    rows, used = counted(len(model.labels_), "row"), counted(len(columns), "column")
+    clusters = counted(model.n_clusters_, "cluster")
+    console.print(f"{clusters}, found in {rows} and {used}\n", style="bold")
+    print_clusters(console, model, columns)
+    console.print("\nWhy a row is in its cluster: add the table and --row.", style="dim")
 
 
 def _load(path: str) -> tuple[ICVIARTMAP, list[str] | None]:

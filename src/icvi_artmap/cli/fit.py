@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -19,12 +20,12 @@ from icvi_artmap._support.wording import (
 )
 from icvi_artmap.cli.common import (
     FILLED_WITH,
-    MODEL_SUFFIXES,
-    REPORT_SUFFIXES,
     STANDARD_STREAM,
     Categories,
+    ClustersOption,
     ColumnsOption,
     DataArgument,
+    DelimiterOption,
     ExcludeOption,
     IdColumnOption,
     IndexName,
@@ -32,36 +33,37 @@ from icvi_artmap.cli.common import (
     Input,
     JsonOption,
     LabelColumnOption,
-    LabelsOption,
     Missing,
     MissingOption,
+    PcaOption,
     QuietOption,
     RefineOption,
+    SampleOption,
     SaveOption,
     SeedOption,
-    Target,
     agreement,
     binary_columns,
-    check_targets,
-    expected_columns,
     known_groups,
-    label_columns,
     parse_clusters,
     parse_input,
     read_whole,
     sample_names,
     with_note_on_gaps,
+    with_source,
     without_categories,
     written_files,
     wrong,
 )
+from icvi_artmap.tables.formats import STREAM, suffixes_of, written_formats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
+    from icvi_artmap.cli.kept import Kept
     from icvi_artmap.cli.output import Bar
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+    from icvi_artmap.report.quality import Stability
     from icvi_artmap.tables import Table
 
 
@@ -82,15 +84,6 @@ class Shape(StrEnum):
     auto = "auto"
 
 
-ClustersOption = Annotated[
-    str,
-    typer.Option(
-        "-k",
-        "--clusters",
-        metavar="N|auto|2:20",
-        help="The number of clusters, auto to choose it, or a range to choose from.",
-    ),
-]
 StartsOption = Annotated[
     int,
     typer.Option(min=1, metavar="N", help="Runs from different starts, of which the best is kept."),
@@ -124,6 +117,45 @@ CategoriesOption = Annotated[
         "the numbers (then --index CH is best)."
     ),
 ]
+TableOption = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the table with the columns cluster (-1: noise, -3: left out), membership (how "
+        "probable that cluster is) and runner_up (the next): "
+        f"{suffixes_of(written_formats())}; - is {STREAM.name} on standard output.",
+        show_default=False,
+    ),
+]
+LabelsOnlyOption = Annotated[
+    bool,
+    typer.Option("--labels-only", help="With -o: only the row (or its name) and its cluster."),
+]
+SummaryOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write a table of the clusters: rows, share, mean and spread of every column, what "
+        "sets them apart.",
+        show_default=False,
+    ),
+]
+PlotOption = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Draw the clusters (.png, .svg, .pdf).", show_default=False),
+]
+MaxEpochsOption = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Passes over the rows, at most.")
+]
+StabilityOption = Annotated[
+    bool,
+    typer.Option(
+        "--stability/--no-stability",
+        help="Say how well the clusters are found again on halves of the rows (of at most 5,000).",
+    ),
+]
 ReportOption = Annotated[
     str | None,
     typer.Option(
@@ -136,14 +168,6 @@ ReportOption = Annotated[
 ]
 
 
-class Kept(NamedTuple):
-    """The files that the result goes to."""
-
-    labels: str | None
-    model: str | None
-    report: str | None
-
-
 class Fitted(NamedTuple):
     """A table, the known groups of its rows, and the model fitted on them."""
 
@@ -152,6 +176,8 @@ class Fitted(NamedTuple):
     model: ICVIARTMAP
     ari: float | None  # agreement of the clusters with the known groups
     notes: list[str]
+    rows: NDArray[Any]  # as the model sees them
+    stability: Stability | None = None
 
 
 def fit(
@@ -171,26 +197,36 @@ def fit(
     starts: StartsOption = 1,
     shape: ShapeOption = Shape.gaussian,
     noise: NoiseOption = False,
-    output: LabelsOption = None,
+    pca: PcaOption = None,
+    max_epochs: MaxEpochsOption = 20,
+    delimiter: DelimiterOption = None,
+    sample: SampleOption = None,
+    output: TableOption = None,
+    labels_only: LabelsOnlyOption = False,
+    summary: SummaryOption = None,
+    plot: PlotOption = None,
     model: SaveOption = None,
     report: ReportOption = None,
+    stability: StabilityOption = True,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find the clusters of a table.
 
-    Data need no scaling. The result is printed; -o, --model and --report keep it.
+    Data need no scaling. The result is printed; -o, --summary, --plot, --model and --report keep
+    it. Clusters are numbered by size: 0 is the largest.
     """
+    from icvi_artmap.cli.kept import Kept, check_kept, keep, keep_table
     from icvi_artmap.cli.output import Output
 
     out = Output(quiet, as_json, output)
     n_clusters = parse_clusters(clusters)
     if starts > 1 and not isinstance(n_clusters, int):
         raise wrong("--starts", f"with -k {clusters} there is one start. Give a number with -k.")
-    kept = Kept(output, model, report)
+    kept = Kept(output, model, report, summary, plot, labels_only)
     check_kept(kept, data, id_column)
     given = parse_input(data, columns, exclude, label_column, id_column, missing)._replace(
-        categories=categories
+        categories=categories, delimiter=delimiter, sample=sample, seed=seed
     )
     settings = {
         "n_clusters": n_clusters,
@@ -201,38 +237,26 @@ def fit(
         "shape": shape.value,
         "missing": "error" if missing == Missing.refuse else missing.value,
         "transform_columns": transform.value,
+        "max_epochs": max_epochs,
+        "noise": noise,
+        "n_axes": pca,
     }
-    if noise:
-        settings["noise"] = True
     with out.progress("reading") as bar:
-        found = fit_model(given, settings, bar)
-        keep_model(found, kept, given, context.obj, bar)
-    out.notes(found.notes)
+        given = with_source(given)
+        found = fit_model(given, settings, kept, bar)
+        if stability:
+            found = found._replace(stability=measured_stability(found, bar))
+        keep(found, kept, given, context.obj, bar)
     if output is not None:
-        from icvi_artmap.tables import write_table
-
-        write_table(output, label_columns(found.table, id_column, found.model.labels_))
+        found.notes.extend(keep_table(found, kept, given))
+    out.notes(found.notes)
     facts = {
-        **describe(found.model, found.table, found.ari),
+        **describe(found),
         "data": data,
-        "written": written_files(*kept),
+        "written": written_files(*kept.paths),
         "notes": found.notes,
     }
     out.result(facts, lambda console: show(console, found, given, kept))
-
-
-def check_kept(kept: Kept, data: str, id_column: str | None) -> None:
-    """Refuse files that could not be written."""
-    targets = [
-        Target("-o", kept.labels, None),
-        Target("--model", kept.model, MODEL_SUFFIXES),
-        Target("--report", kept.report, REPORT_SUFFIXES),
-    ]
-    check_targets(targets, [data], expected_columns(id_column))
-    if kept.report is not None:
-        from icvi_artmap.report.page import environment
-
-        environment()  # says so if jinja2 is not installed
 
 
 def read_for_fit(given: Input) -> tuple[Table, list[str]]:
@@ -250,11 +274,13 @@ def read_for_fit(given: Input) -> tuple[Table, list[str]]:
     return table, names
 
 
-def fit_model(given: Input, settings: dict[str, Any], bar: Bar) -> Fitted:
+def fit_model(given: Input, settings: dict[str, Any], kept: Kept, bar: Bar) -> Fitted:
     """Read the table and fit a model on it."""
+    from icvi_artmap.cli.kept import check_table
     from icvi_artmap.cli.output import warnings_as_notes, watch_fit
 
     table, names = read_for_fit(given)
+    check_table(kept, given)
     if names:
         places = [table.columns.index(name) for name in names]
         settings = {**settings, "categories": sorted(places)}
@@ -282,42 +308,26 @@ def fit_model(given: Input, settings: dict[str, Any], bar: Bar) -> Fitted:
     bar.reach(0, None)
     placed = model.labels_ >= 0  # all but noise
     ari = None if groups is None else agreement(groups[placed], model.labels_[placed])
-    return Fitted(table, groups, model, ari, notes)
+    return Fitted(table, groups, model, ari, notes, rows)
 
 
-def keep_model(
-    found: Fitted, kept: Kept, given: Input, arguments: tuple[str, ...], bar: Bar
-) -> None:
-    """Write the model and the report, if they are asked for."""
-    import shlex
+def measured_stability(found: Fitted, bar: Bar) -> Stability | None:
+    """How well the clusters are found again on halves of the rows."""
+    from icvi_artmap.report.quality import stability_of
 
-    from icvi_artmap.persistence.save_load import save
-
-    if kept.model is not None:
-        save(found.model, kept.model)
-    if kept.report is None:
-        return
-    bar.say("writing the report")
-    from icvi_artmap.report import write_report
-
-    write_report(
-        kept.report,
-        found.model,
-        found.table.cells(),
-        feature_names=found.table.columns,
-        ids=sample_names(found.table),
-        truth=found.groups,
-        title=f"Clusters of {given.name}",
-        notes=found.notes,
-        command=shlex.join(["icvi-artmap", *arguments]),
-        random_state=found.model.random_state,
-    )
+    model = found.model
+    bar.say("repeating on halves of the rows")
+    seen = model.fitted_.prepared(found.rows)
+    return stability_of(model, seen, model.random_state, bar.reach)
 
 
-def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, Any]:
+def describe(found: Fitted) -> dict[str, Any]:
     """A fitted model as JSON has it."""
     import numpy as np
 
+    from icvi_artmap.report.reading import lost_clusters
+
+    table, model, ari = found.table, found.model, found.ari
     facts: dict[str, Any] = {
         "rows": len(table),
         "columns": table.columns,
@@ -327,7 +337,7 @@ def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, An
         "better": better(model.fitted_.index.direction),
         "epochs": model.n_iter_,
         "converged": model.converged_,
-        "clusters": describe_clusters(model, table),
+        "clusters": describe_clusters(model, table.columns),
         "labels": model.labels_,
         "noise": int(np.count_nonzero(model.labels_ < 0)),
         "row_names": sample_names(table),
@@ -339,6 +349,14 @@ def describe(model: ICVIARTMAP, table: Table, ari: float | None) -> dict[str, An
         facts["rows_without_gaps"] = int(model.fitted_.trained.sum())
     if ari is not None:
         facts["ari"] = ari
+    if (stability := found.stability) is not None:
+        facts["stability"] = {
+            "agreement": stability.agreement.mean(),
+            "refits": len(stability.agreement),
+            "rows": stability.n_rows,
+            "overlap": stability.overlap,
+            "not_found_again": lost_clusters(stability),
+        }
     if hasattr(model, "joins_"):
         facts["components"] = describe_components(model)
     if hasattr(model, "selection_"):
@@ -374,18 +392,18 @@ def describe_components(model: ICVIARTMAP) -> dict[str, Any]:
     }
 
 
-def describe_clusters(model: ICVIARTMAP, table: Table) -> list[dict[str, Any]]:
+def describe_clusters(model: ICVIARTMAP, columns: Sequence[str]) -> list[dict[str, Any]]:
     """Every cluster as JSON has it: its size, and its features, the most telling first."""
+    from icvi_artmap.inspection.profiles import n_shared, sizes
     from icvi_artmap.inspection.profiles import profiles as profiles_of
-    from icvi_artmap.inspection.profiles import sizes
 
     profiles, n = profiles_of(model), sizes(model)
-    names = model.fitted_.profiled_names(list(table.columns))
+    names = model.fitted_.profiled_names(list(columns))
     return [
         {
             "cluster": i,
             "rows": n[i],
-            "share": n[i] / len(table),
+            "share": n[i] / n_shared(model),
             "features": [
                 {
                     "name": names[f],
@@ -403,8 +421,8 @@ def describe_clusters(model: ICVIARTMAP, table: Table) -> list[dict[str, Any]]:
 def show(console: Console, found: Fitted, given: Input, kept: Kept) -> None:
     """Print what was found, where it is kept, and what can be done with it."""
     print_result(console, found, given.name)
-    print_clusters(console, found.model, found.table)
-    written = written_files(*kept)
+    print_clusters(console, found.model, found.table.columns)
+    written = written_files(*kept.paths)
     if written:
         console.print(f"\nWritten: {', '.join(written)}")
     console.print()
@@ -419,7 +437,7 @@ def print_result(console: Console, found: Fitted, name: str) -> None:
     table, model = found.table, found.model
     rows, used = counted(len(table), "row"), counted(len(table.columns), "column")
     console.print(f"{name}: {rows}, {used} used\n", style="bold")
-    for sentence in readings(model, None, None, found.ari):
+    for sentence in readings(model, None, found.stability, found.ari, pairs=False):
         console.print(sentence.text, style={"beware": "yellow", "good": "green"}.get(sentence.tone))
     index = model.fitted_.index
     console.print(
@@ -428,20 +446,20 @@ def print_result(console: Console, found: Fitted, name: str) -> None:
     )
 
 
-def print_clusters(console: Console, model: ICVIARTMAP, table: Table) -> None:
-    """Print the size of every cluster and what sets it apart."""
+def print_clusters(console: Console, model: ICVIARTMAP, names: Sequence[str]) -> None:
+    """Print the size of every cluster and what sets it apart. ``names``: of the columns."""
     from icvi_artmap.cli.output import columns
+    from icvi_artmap.inspection.profiles import n_shared, sizes
     from icvi_artmap.inspection.profiles import profiles as profiles_of
-    from icvi_artmap.inspection.profiles import sizes
     from icvi_artmap.report.reading import telling
 
     profiles, n = profiles_of(model), sizes(model)
-    names = model.fitted_.profiled_names(list(table.columns))
+    described = model.fitted_.profiled_names(list(names))
     told = next(most for up_to, most in TOLD if model.n_clusters_ <= up_to)
     shown = columns("cluster", "rows", "share", ("left", "what sets it apart"))
     for i in range(model.n_clusters_):
-        words = telling(profiles, i, names).rstrip(".").split("; ")[:told]
-        shown.add_row(str(i), f"{n[i]:,}", short_percent(n[i] / len(table)), "\n".join(words))
+        words = telling(profiles, i, described).rstrip(".").split("; ")[:told]
+        shown.add_row(str(i), f"{n[i]:,}", short_percent(n[i] / n_shared(model)), "\n".join(words))
     console.print(shown)
 
 
@@ -463,9 +481,9 @@ def next_steps(given: Input, table: Table, kept: Kept) -> list[str]:
     more = [
         text
         for path, text in (
-            (kept.labels, "-o clusters.csv (the cluster of every row)"),
+            (kept.labels, "-o clusters.csv (the table with its clusters)"),
             (kept.model, "--model clusters.icvi (for predict and explain)"),
-            (kept.report, "--report clusters.html (pictures)"),
+            (kept.report, "--report clusters.html (pictures and how sure it is)"),
         )
         if path is None
     ]

@@ -30,7 +30,12 @@ def load_model(path: str) -> tuple[Any, list[str] | None]:
 
 
 def read_for(
-    model: Any, names: list[str] | None, data: str, id_column: str | None, missing: NewMissing
+    model: Any,
+    names: list[str] | None,
+    data: str,
+    id_column: str | None,
+    missing: NewMissing,
+    delimiter: str | None = None,
 ) -> Table:
     """A table with the columns that the model knows, in its order.
 
@@ -41,7 +46,12 @@ def read_for(
     words = _columns_of_words(model, names)
     try:
         table = read_table(
-            data, columns=names, id_column=id_column, missing=treatment, categories=words
+            data,
+            columns=names,
+            id_column=id_column,
+            missing=treatment,
+            categories=words,
+            delimiter=delimiter,
         )
     except MissingValuesError as error:
         if missing != NewMissing.mean:

@@ -8,6 +8,7 @@ from icvi_artmap._support.wording import counted, short_percent
 from icvi_artmap.cli.common import (
     STANDARD_STREAM,
     DataArgument,
+    DelimiterOption,
     IdColumnOption,
     JsonOption,
     LabelsOption,
@@ -34,6 +35,7 @@ def predict(
     data: DataArgument,
     id_column: IdColumnOption = None,
     missing: NewMissingOption = NewMissing.model,
+    delimiter: DelimiterOption = None,
     output: LabelsOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
@@ -55,7 +57,7 @@ def predict(
         from icvi_artmap.tables import write_table
 
         loaded, names = load_model(model)
-        table = read_for(loaded, names, data, id_column, missing)
+        table = read_for(loaded, names, data, id_column, missing, delimiter)
         bar.say("predicting")
         labels = loaded.predict(table.cells())
     out.notes(table.notes)

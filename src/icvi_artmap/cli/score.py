@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from icvi_artmap._support.wording import ARROWS, arrow, better, counted, fixed, number
+from icvi_artmap._support.wording import ARROWS, arrow, better, counted, fixed, number, parameter
 from icvi_artmap.cli.common import (
     STANDARD_STREAM,
     ColumnsOption,
     DataArgument,
+    DelimiterOption,
     ExcludeOption,
     IdColumnOption,
     Input,
@@ -69,6 +70,7 @@ def score(
     id_column: IdColumnOption = None,
     missing: MissingOption = Missing.refuse,
     transform: TransformOption = Transform.clip,
+    delimiter: DelimiterOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -79,7 +81,7 @@ def score(
     in_file = labels == STANDARD_STREAM or Path(labels).is_file()
     check_targets([], [data, labels if in_file else None])
     given = parse_input(data, columns, exclude, label_column, id_column, missing)._replace(
-        transform=transform
+        transform=transform, delimiter=delimiter
     )
     with out.progress("reading") as bar:
         found = _scores(given, labels, in_file, bar)
@@ -196,7 +198,7 @@ def _labels_of_column(given: Input, labels: str) -> tuple[Table, NDArray[Any]]:
     try:
         table = read_data(given._replace(columns=columns, label_column=labels))
     except ValueError as error:
-        if "(label_column)" in str(error):
+        if f"({parameter('label_column')})" in str(error):
             raise ValueError(f"There is no file {labels!r}, and {error}") from None
         raise
     clusters = table.labels

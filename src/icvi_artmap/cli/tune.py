@@ -13,6 +13,7 @@ from icvi_artmap.cli.common import (
     MODEL_SUFFIXES,
     ColumnsOption,
     DataArgument,
+    DelimiterOption,
     ExcludeOption,
     IdColumnOption,
     IndexName,
@@ -25,8 +26,10 @@ from icvi_artmap.cli.common import (
     Missing,
     MissingOption,
     NumberOption,
+    PcaOption,
     QuietOption,
     RefineOption,
+    SampleOption,
     SaveOption,
     SeedOption,
     Target,
@@ -110,6 +113,9 @@ def tune(
     seed: SeedOption = 0,
     refine: RefineOption = None,
     starts: StartsOption = 1,
+    pca: PcaOption = None,
+    delimiter: DelimiterOption = None,
+    sample: SampleOption = None,
     rho_a: RhoAOption = None,
     rho_ab: RhoAbOption = None,
     jobs: JobsOption = 1,
@@ -137,7 +143,9 @@ def tune(
         "verbose": 0 if quiet else 1,
     }
     _check_kept(output, model, store, data, id_column)
-    given = parse_input(data, columns, exclude, label_column, id_column, missing)
+    given = parse_input(data, columns, exclude, label_column, id_column, missing)._replace(
+        delimiter=delimiter, sample=sample, seed=seed, pca=pca
+    )
     with out.progress("reading"):
         table = read_data(given)
         search = _search(clusters, index, refine, settings)
@@ -226,6 +234,7 @@ def _facts(found: Tuned, given: Input, index: str, written: list[str]) -> dict[s
         "index": index,
         "better": better(found.direction),
         "best": found.runs[0],
+        "conclusion": conclusion(found, index),
         "runs": found.runs,
         "labels": found.best.labels_,
         "written": written,
@@ -249,8 +258,35 @@ def _show(console: Console, found: Tuned, name: str, index: str, written: list[s
         console.print(f"Agreement with the known groups (ARI ↑): {fixed(found.ari, 3)}.")
     console.print()
     _show_values(console, found.runs, head)
+    console.print(f"\n{conclusion(found, index)}")
     if written:
         console.print(f"\nWritten: {', '.join(written)}")
+
+
+def conclusion(found: Tuned, index: str) -> str:
+    """What the search says about the vigilances, in a sentence."""
+    from icvi_artmap.indices.base import same
+
+    best, values = found.runs[0], [run["index_value"] for run in found.runs]
+    if all(same(value, best["index_value"]) for value in values):
+        if len(found.runs) == 1:
+            return "There is one run only: nothing was compared."
+        return (
+            "All runs are equally good: the vigilances do not matter here. Keep the defaults "
+            "(rho_a = 0, rho_ab = 1), as fit has them."
+        )
+    usual = [run for run in found.runs if (run["rho_a"], run["rho_ab"]) == (0.0, 1.0)]
+    if not usual:
+        return "The defaults of fit (rho_a = 0, rho_ab = 1) were not tried beside these."
+    lead = max(usual, key=lambda run: found.direction * run["index_value"])["index_value"]
+    if same(lead, best["index_value"]):
+        return (
+            "The defaults (rho_a = 0, rho_ab = 1), as fit has them, are as good as any: keep them."
+        )
+    return (
+        f"With the defaults (rho_a = 0, rho_ab = 1) {index} is {number(lead)}, against "
+        f"{number(best['index_value'])} for the best. Keep that run with --model."
+    )
 
 
 def _show_values(console: Console, runs: list[dict[str, Any]], head: str) -> None:

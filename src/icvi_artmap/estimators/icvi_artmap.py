@@ -29,7 +29,7 @@ from icvi_artmap._support.validation import (
     checked_generator,
     short_messages,
 )
-from icvi_artmap._support.wording import number, shown
+from icvi_artmap._support.wording import number, parameter, shown
 from icvi_artmap.estimators import notebook, preparing
 from icvi_artmap.estimators.components import Components, Joins
 from icvi_artmap.estimators.fitted import FittedModel, groups_of
@@ -175,6 +175,9 @@ class ICVIARTMAP(
         Columns that hold categories, by name or position; "auto": text, and columns of two
         values. They and the numbers are then turned to the principal axes of both (factor analysis
         of mixed data). None: all columns are numbers.
+    n_axes : int or None, default=None
+        Turn the columns, standardised, to their principal axes and use the first of them, at most
+        this many. What is found is told in the units of the columns.
     warm_up : int, default=1000
         For :meth:`partial_fit`: rows that are collected before a start is made.
     memory : int, default=1000
@@ -313,6 +316,7 @@ class ICVIARTMAP(
         missing: Literal["error", "drop", "mean", "median", "neighbours"] = "error",
         transform_columns: Literal["none", "clip", "power", "auto"] = "none",
         categories: Literal["auto"] | Sequence[str | int] | None = None,
+        n_axes: int | None = None,
         warm_up: int = 1000,
         memory: int = 1000,
         forgetting: float = 1.0,
@@ -344,6 +348,7 @@ class ICVIARTMAP(
         self.missing = missing
         self.transform_columns = transform_columns
         self.categories = categories
+        self.n_axes = n_axes
         self.warm_up = warm_up
         self.memory = memory
         self.forgetting = forgetting
@@ -382,7 +387,7 @@ class ICVIARTMAP(
         X = self._check_data(X, reset=True)
         if len(X) < self._wanted()[0]:
             raise ValueError(
-                f"n_clusters={shown(self.n_clusters)} is more than the number of samples, "
+                f"{parameter('n_clusters', self.n_clusters)} is more than the number of samples, "
                 f"n_samples={len(X)}. Ask for at most as many clusters as there are samples."
             )
         forget_stream(self)
@@ -962,13 +967,13 @@ class ICVIARTMAP(
         if not index.gaussian:
             wrong = f"an index of Gaussian clusters, got {shown(index.name)}"
         elif not self._refines(index):
-            wrong = f'refine="auto" or True, got {shown(self.refine)}'
+            wrong = f"{parameter('refine')} to be left alone or True, got {shown(self.refine)}"
         elif not isinstance(self.init, str):
             wrong = 'init="k-means++", got centres'
         if wrong is not None:
             raise ValueError(
-                f"shape={shown(self.shape)} joins Gaussian components, which needs {wrong}. Leave "
-                'it at its default, or use shape="gaussian".'
+                f"{parameter('shape', self.shape)} joins Gaussian components, which needs {wrong}. "
+                f"Leave it at its default, or use {parameter('shape', 'gaussian')}."
             )
 
     def _check_wanted(self) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from icvi_artmap._support.wording import counted, fixed, number, shortened
+from icvi_artmap._support.wording import counted, number, short_percent, shortened
 
 #: The largest numbers of clusters and of features in the table; a line below tells of the others.
 ROWS, FEATURES = 12, 5
@@ -85,7 +85,7 @@ def sizes(labels: NDArray[np.int64], n_clusters: int) -> dict[str, Sequence[str]
     total = max(int(counts.sum()), 1)
     return {
         "samples": [f"{count:,}" for count in counts],
-        "share": [f"{fixed(100.0 * count / total, 1)}%" for count in counts],
+        "share": [short_percent(count / total) for count in counts],
     }
 
 

@@ -59,8 +59,10 @@ def _renumber(model: Any, order: Order) -> None:
     place = _places(order)
     clusters, labels = model.sample_clusters_, model.labels_
     model.sample_clusters_ = place[clusters]
-    same = labels is clusters
-    model.labels_ = model.sample_clusters_ if same else np.where(labels < 0, labels, place[labels])
+    if labels is clusters:
+        model.labels_ = model.sample_clusters_
+    else:
+        model.labels_ = np.where(labels < 0, labels, place[np.maximum(labels, 0)])
     model.cluster_centers_ = model.cluster_centers_[order]
     model.map_field_ = model.map_field_[:, order]
     model.category_labels_ = model.map_field_.argmax(axis=1)

@@ -151,8 +151,9 @@ def takes_rows_as_they_are(model: ICVIARTMAP) -> bool:
     """Whether the model can learn from pieces; if not, the error that there is no such method."""
     if prepares(model):
         raise AttributeError(
-            'partial_fit needs missing="error", transform_columns="none" and categories=None: what '
-            "is done to rows is learned when all data are at hand. Prepare the rows before."
+            'partial_fit needs missing="error", transform_columns="none", categories=None and '
+            "n_axes=None: what is done to rows is learned when all data are at hand. Prepare the "
+            "rows before."
         )
     return True
 

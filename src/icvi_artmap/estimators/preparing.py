@@ -18,12 +18,13 @@ from sklearn.utils.validation import validate_data
 
 from icvi_artmap._support.validation import (
     check_choice,
+    check_integer,
     checked_data,
     refuse_equal_names,
     refuse_sparse,
     short_messages,
 )
-from icvi_artmap._support.wording import counted, listed, message, percent, quoted, shown
+from icvi_artmap._support.wording import counted, listed, message, parameter, percent, quoted, shown
 from icvi_artmap.preparation.choosing import chosen_transform
 from icvi_artmap.preparation.columns import (
     Values,
@@ -67,13 +68,19 @@ def check_preparation(model: ICVIARTMAP) -> None:
             'categories must be None, "auto" or a sequence of names or positions of columns, got '
             f"{shown(categories)}."
         )
+    if model.n_axes is not None:
+        check_integer("n_axes", model.n_axes, 1)
 
 
 def prepares(model: ICVIARTMAP) -> bool:
     """Whether rows are prepared before they are clustered."""
-    return (model.missing, model.transform_columns) != ("error", "none") or (
-        model.categories is not None
-    )
+    untouched = ("error", "none", None, None)
+    return (
+        model.missing,
+        model.transform_columns,
+        None if model.categories is None else True,
+        model.n_axes,
+    ) != untouched
 
 
 def checked_rows(model: ICVIARTMAP, X: ArrayLike, reset: bool) -> NDArray[np.floating]:
@@ -110,7 +117,7 @@ def checked_rows(model: ICVIARTMAP, X: ArrayLike, reset: bool) -> NDArray[np.flo
     if not fills and np.isnan(rows).any():
         raise ValueError(
             f"Input X contains NaN, but {type(model).__name__} needs a value in every cell. Use "
-            'missing="neighbours", or leave out the rows with missing values.'
+            f"{parameter('missing', 'neighbours')}, or leave out the rows with missing values."
         )
     if reset:
         model.preparation_ = Preparation(values)
@@ -155,7 +162,8 @@ def trained_rows(model: ICVIARTMAP, X: NDArray[np.floating], least: int) -> NDAr
         if complete.sum() < max(least, 2):
             raise ValueError(
                 f"Only {counted(int(complete.sum()), 'row')} of {len(X)} have a value in every "
-                f'cell, too few for {max(least, 2)} clusters. Use missing="neighbours".'
+                f"cell, too few for {max(least, 2)} clusters. Use "
+                f"{parameter('missing', 'neighbours')}."
             )
         return complete
     enough = max(ENOUGH, ENOUGH_FOR_CLUSTER * least) * (X.shape[1] + 1)
@@ -189,8 +197,8 @@ def learn_preparation(
         transform = learn_transform(rows, chosen, alone)
     if chosen != "none":
         made = replace(made, transform=transform, chosen=chosen)
-    if made.n_values.any():
-        space = learn_mixed(made.prepared(rows), made.n_values)
+    if made.n_values.any() or model.n_axes is not None:
+        space = learn_mixed(made.prepared(rows), made.n_values, model.n_axes)
         made = replace(made, mixed=space)
     return made
 
@@ -201,6 +209,7 @@ def _plain_labels(model: ICVIARTMAP, T: NDArray[np.float64]) -> NDArray[np.int64
         missing="error",
         transform_columns="none",
         categories=None,
+        n_axes=None,
         shape="gaussian",
         init="k-means++",
         n_init=1,

@@ -182,7 +182,8 @@ class Explanation:
                 for i in others[:TEXT_CLUSTERS]
             )
             more = k - 1 - TEXT_CLUSTERS
-            left = f", and by no less in the other {more}" if more > 0 else ""
+            others_left = "one" if more == 1 else str(more)
+            left = f", and by no less in the other {others_left}" if more > 0 else ""
             lines += [
                 f"  With the sample there, {self.index_name} of the whole partition is "
                 f"{number(values[best])} ({better(self.direction)} is better).",

@@ -83,6 +83,11 @@ def sizes(model: ICVIARTMAP) -> NDArray[np.int64]:
     return np.bincount(placed, minlength=model.n_clusters_)
 
 
+def n_shared(model: ICVIARTMAP) -> int:
+    """The samples that shares are parts of: all in clusters, and noise."""
+    return int(np.count_nonzero(model.labels_ >= -1))
+
+
 def _without_rounding(
     values: NDArray[np.float64], span: NDArray[np.float64]
 ) -> NDArray[np.float64]:

@@ -193,7 +193,7 @@ def _take_mixed(contents: Contents, d: int, n_described: int) -> Mixed:
 def _check_whole(made: Preparation, d: int) -> None:
     """Columns of the data and features that were clustered fit together."""
     categories = bool(made.n_values.any())
-    if categories != (made.mixed is not None) or (not categories and len(made.values) != d):
+    if (categories and made.mixed is None) or (made.mixed is None and len(made.values) != d):
         raise ContentError("its preparation does not lead to the features that were clustered")
     if made.drop and made.fills is None:
         raise ContentError("its preparation leaves out rows, but has no fills")

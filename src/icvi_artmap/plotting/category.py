@@ -81,7 +81,7 @@ class CategoryDisplay:
         estimator: Any,
         X: ArrayLike | None = None,
         *,
-        features: tuple[int, int] = (0, 1),
+        features: tuple[int, int] | None = None,
         max_points: int = samples.MOST_POINTS,
     ) -> Self:
         """Take the boxes of an estimator, and samples to draw under them.
@@ -92,8 +92,9 @@ class CategoryDisplay:
         X : array-like of shape (n_samples, n_features) or None, default=None
             Samples to draw. Training data get the clusters found for them (``labels_``), other
             data those that are predicted.
-        features : pair of int, default=(0, 1)
-            The two features to draw; of a box in more dimensions it is the shadow.
+        features : pair of int, optional
+            The two features to draw; of a box in more dimensions it is the shadow. By default the
+            two in which the clusters of the boxes lie farthest apart, compared with their spread.
         max_points : int, default=10000
             Draw no more samples than this, chosen at random, but some of every cluster.
 
@@ -105,7 +106,10 @@ class CategoryDisplay:
 
         check_integer("max_points", max_points, 1)
         model = samples.fitted(estimator, "categories_", "category_labels_")
-        pair = samples.checked_pair(features, model.n_features_in_, "features")
+        if features is None:
+            pair = _telling_pair(model.categories_, np.asarray(model.category_labels_))
+        else:
+            pair = samples.checked_pair(features, model.n_features_in_, "features")
         names = samples.feature_names(X, model.n_features_in_, model)
         points, point_labels, n_samples = None, None, None
         if X is not None:
@@ -170,3 +174,24 @@ class CategoryDisplay:
             if len(own) > 0:
                 places[i] = np.median(own, axis=0)
         return places
+
+
+def _telling_pair(boxes: NDArray[np.float64], labels: NDArray[Any]) -> list[int]:
+    """The two features whose variance clusters account for most; of equals the first.
+
+    ``boxes``: lower and upper corners, of the clusters ``labels``. A box is as wide as it is.
+    """
+    d = boxes.shape[2]
+    if d < 2:
+        return samples.checked_pair((0, 1), d, "features")
+    size = np.abs(boxes).max(axis=(0, 1))
+    boxes = boxes / np.where(size > 0.0, size, 1.0)
+    middles, widths = boxes.mean(axis=1), boxes[:, 1] - boxes[:, 0]
+    total = within = (np.square(widths) / 12.0).sum(axis=0)
+    total = total + np.square(middles - middles.mean(axis=0)).sum(axis=0)
+    for cluster in np.unique(labels):
+        own = middles[labels == cluster]
+        within = within + np.square(own - own.mean(axis=0)).sum(axis=0)
+    told = np.where(total > 0.0, 1.0 - within / np.where(total > 0.0, total, 1.0), -1.0)
+    pair: list[int] = np.sort(np.argsort(-told.round(12), kind="stable")[:2]).tolist()
+    return pair

@@ -240,7 +240,8 @@ class PartitionDisplay:
         for side, name in zip("xy", self.names, strict=True):
             ax.set(**{f"{side}label": drawing.written(name, drawing.AXIS_LETTERS)})
         n, m = int(self.sizes.sum()), len(self.points)
-        what = counted(int(np.count_nonzero(self.sizes)), self.kind)
+        noise = [cluster == -1 for cluster in self.clusters.tolist()]  # no cluster, but drawn
+        what = counted(int(np.count_nonzero(self.sizes[~np.array(noise)])), self.kind)
         shown = counted(n, "sample") if m == n else f"{m:,} of {n:,} samples drawn"
         drawing.set_title(ax, f"{what}, {shown}")
         occurring = np.isin(self.clusters, self.labels)

@@ -7,7 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icvi_artmap.plotting import drawing
+from icvi_artmap._support.validation import check_truth
+from icvi_artmap.plotting import drawing, samples
+from icvi_artmap.samples.scaling import learn_scaling
 from icvi_artmap.tendency.distances import Distances, PathRows, image
 from icvi_artmap.tendency.vat import MOST_PIXELS, checked_distances, checked_size
 
@@ -53,25 +55,38 @@ class VATDisplay:
 
     @classmethod
     def from_data(
-        cls, X: ArrayLike, *, improved: bool = False, max_pixels: int = MOST_PIXELS
+        cls,
+        X: ArrayLike,
+        *,
+        improved: bool = False,
+        max_pixels: int = MOST_PIXELS,
+        scale: bool = True,
     ) -> Self:
         """Order the samples and take their Euclidean distances.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The samples, taken as they are.
+            The samples.
         improved : bool, default=False
             Take the path distances of :func:`ivat`.
         max_pixels : int, default=2000
             With more samples than this, a pixel is the mean over a block of them; no array is
             larger than the picture or the data.
+        scale : bool, default=True
+            Scale every feature to [0, 1] first, as ``ICVIARTMAP(order="vat")`` does: else the one
+            with the largest numbers decides. False: take the samples as they are.
 
         Returns
         -------
         VATDisplay
         """
-        return cls._from(checked_distances(X, "euclidean"), improved, max_pixels)
+        check_truth("scale", scale)
+        distances = checked_distances(X, "euclidean")
+        if scale:
+            table = samples.checked_table(X)
+            distances = checked_distances(learn_scaling(table).min_max(table), "euclidean")
+        return cls._from(distances, improved, max_pixels)
 
     @classmethod
     def from_distances(

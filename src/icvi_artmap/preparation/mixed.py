@@ -1,5 +1,7 @@
 """Numbers and categories in one space: factor analysis of mixed data (J. Pagès, 2004).
 
+Of numbers alone it is principal component analysis of the standardised columns.
+
 Numbers are standardised. A category becomes a column for each of its values, 1 where a row has it,
 divided by the root of its share p. The space are the principal axes of these columns together whose
 variance is larger than columns that have nothing to do with each other would give by chance.
@@ -45,8 +47,10 @@ def indicators(
     return np.hstack(parts)
 
 
-def learn_mixed(X: NDArray[np.float64], n_values: NDArray[np.int64]) -> Mixed:
-    """The principal axes of the rows that vary most."""
+def learn_mixed(
+    X: NDArray[np.float64], n_values: NDArray[np.int64], n_axes: int | None = None
+) -> Mixed:
+    """The principal axes of the rows that vary most; ``n_axes``: at most so many."""
     columns = indicators(X, n_values)
     n_numbers = int((n_values == 0).sum())
     mean = columns.mean(axis=0)
@@ -59,7 +63,7 @@ def learn_mixed(X: NDArray[np.float64], n_values: NDArray[np.int64]) -> Mixed:
     # The largest variance of c independent columns of n rows, by V. Marchenko and L. Pastur (1967).
     chance = variance[varied].mean() * (1.0 + np.sqrt(table.shape[1] / len(table))) ** 2
     many = int((variance[varied] >= chance).sum())
-    kept = max(1, min(max(many, FEWEST_AXES), int(varied.sum())))
+    kept = max(1, min(n_axes or max(many, FEWEST_AXES), int(varied.sum())))
     axes = vectors[:, :kept].T
     # The sign of an axis is arbitrary: its largest entry is positive.
     largest = np.abs(axes).argmax(axis=1)

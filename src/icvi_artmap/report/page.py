@@ -19,6 +19,7 @@ from icvi_artmap._support.wording import (
     listed,
     number,
     percent,
+    short_percent,
 )
 
 if TYPE_CHECKING:
@@ -78,7 +79,19 @@ def environment() -> Environment:
         trim_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    words = (arrow, better, counted, exact, fixed, listed, number, percent, shade, signed)
+    words = (
+        arrow,
+        better,
+        counted,
+        exact,
+        fixed,
+        listed,
+        number,
+        percent,
+        shade,
+        short_percent,
+        signed,
+    )
     made.filters |= {word.__name__: word for word in words}
     made.globals["arrows"] = ARROWS
     return made

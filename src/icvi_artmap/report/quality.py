@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -194,11 +195,31 @@ def _others(
     return found, remarks
 
 
+def stability_of(
+    model: ICVIARTMAP,
+    X: NDArray[np.floating],
+    random_state: int | np.random.RandomState | None,
+    tell: Callable[[int, int], None] = lambda done, total: None,
+) -> Stability | None:
+    """Fit again to random halves of the rows ``X``, which come prepared, or of a part of them.
+
+    The same for the same number as ``random_state``, wherever it is asked. ``tell`` gets the number
+    of refits that are done, and of all.
+    """
+    from sklearn.utils import check_random_state
+
+    rng = check_random_state(random_state)
+    placed = np.flatnonzero(model.labels_ >= 0)  # all but noise
+    rows = evaluated_rows(placed, X.shape[1], model.n_clusters_, rng)
+    return refit_on_halves(model, X, rows, rng, tell)
+
+
 def refit_on_halves(
     model: ICVIARTMAP,
     X: NDArray[np.floating],
     rows: NDArray[np.int64],
     rng: np.random.RandomState,
+    tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> Stability | None:
     """Fit again to random halves of the rows; None if a half has too few rows."""
     from sklearn.base import clone
@@ -210,6 +231,7 @@ def refit_on_halves(
     agreements, overlaps = np.empty(refits), np.full((refits, k), np.nan)
     mixing = np.zeros((k, k))
     for r in range(refits):
+        tell(r, refits)
         part = rows[np.sort(rng.permutation(len(rows))[:half])]
         other = clone(model).set_params(
             n_clusters=k,
@@ -221,6 +243,7 @@ def refit_on_halves(
             missing="error",  # rows come prepared
             transform_columns="none",
             categories=None,
+            n_axes=None,
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit of the model has warned already

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import counted, fixed, listed, number, percent, plural
-from icvi_artmap.inspection.profiles import sizes
+from icvi_artmap._support.wording import (
+    counted,
+    fixed,
+    listed,
+    number,
+    parameter,
+    percent,
+    plural,
+)
+from icvi_artmap.inspection.profiles import n_shared, sizes
 from icvi_artmap.report.quality import MIXTURE, Comparison, Stability
 
 if TYPE_CHECKING:
@@ -46,14 +54,15 @@ def readings(
     comparison: Comparison | None,
     stability: Stability | None,
     truth_agreement: float | None,
+    pairs: bool = True,
 ) -> list[Sentence]:
-    """The sentences at the head of the report."""
+    """The sentences at the head of the report. ``pairs``: also which are hard to tell apart."""
     return [
         *_sizes(model),
         *_preparation(model),
         *_choice(model),
         *_training(model),
-        *_stability(stability),
+        *_stability(stability, pairs),
         *_comparison(model, comparison),
         *_truth(truth_agreement),
     ]
@@ -61,7 +70,7 @@ def readings(
 
 def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
     noise, n = model.labels_ == -1, sizes(model)
-    total, k = int(n.sum()), model.n_clusters_
+    total, every, k = int(n.sum()), n_shared(model), model.n_clusters_
     if left_out := int((model.labels_ < -1).sum()):
         yield Sentence(
             "plain",
@@ -71,7 +80,7 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
     if noise.any():
         yield Sentence(
             "plain",
-            f"{counted(int(noise.sum()), 'row')} ({percent(noise.mean())}) lie far from all "
+            f"{counted(int(noise.sum()), 'row')} ({percent(noise.sum() / every)}) lie far from all "
             "clusters: noise, which belongs to none. The rest is about the others.",
         )
     if k == 1:
@@ -83,8 +92,8 @@ def _sizes(model: ICVIARTMAP) -> Iterator[Sentence]:
     else:
         told = (
             f". The largest is cluster {largest} with {n[largest]:,} rows "
-            f"({percent(n[largest] / total)}), the smallest cluster {smallest} with "
-            f"{n[smallest]:,} ({percent(n[smallest] / total)})."
+            f"({percent(n[largest] / every)}), the smallest cluster {smallest} with "
+            f"{n[smallest]:,} ({percent(n[smallest] / every)})."
         )
     joined = ""
     if hasattr(model, "joins_"):
@@ -205,16 +214,17 @@ def _training(model: ICVIARTMAP) -> Iterator[Sentence]:
         yield Sentence(
             "beware",
             f"Training was stopped after {model.n_iter_} epochs, before it had settled. "
-            "A larger max_epochs may give better clusters.",
+            f"A larger {parameter('max_epochs')} may give better clusters.",
         )
 
 
-def _stability(stability: Stability | None) -> Iterator[Sentence]:
+def _stability(stability: Stability | None, pairs: bool = True) -> Iterator[Sentence]:
     if stability is None:
         return
     mean = float(stability.agreement.mean())
+    halves = counted(len(stability.agreement), "random half")
     again = (
-        "Repeated on random halves of the rows, the clustering came out {} "
+        f"Repeated on {halves} of {stability.n_rows:,} rows, the clustering came out {{}} "
         f"(agreement {fixed(mean, 2)}; 1 is the same, 0 is chance)."
     )
     if mean >= SAME:
@@ -225,19 +235,24 @@ def _stability(stability: Stability | None) -> Iterator[Sentence]:
         yield Sentence(
             "beware", again.format("differently") + " Do not rely on the borders of its clusters."
         )
-    for i, j, part in mixed_pairs(stability)[:MOST_PAIRS]:
+    for i, j, part in mixed_pairs(stability)[:MOST_PAIRS] if pairs else ():
         yield Sentence(
             "beware",
             f"Clusters {i} and {j} are hard to tell apart: on such halves, a row of one and a row "
             f"of the other came into the same cluster in {percent(part)} of the cases.",
         )
-    lost = np.flatnonzero(stability.overlap < LOST)
+    lost = lost_clusters(stability)
     if len(lost):
         yield Sentence(
             "beware",
             f"{_clusters(lost)} {'was' if len(lost) == 1 else 'were'} mostly not found "
             f"again: less than {percent(LOST)} overlap with any cluster there.",
         )
+
+
+def lost_clusters(stability: Stability) -> NDArray[np.int64]:
+    """Clusters that were mostly not found again."""
+    return np.flatnonzero(stability.overlap < LOST)
 
 
 def mixed_pairs(stability: Stability) -> list[tuple[int, int, float]]:
@@ -284,7 +299,9 @@ def _comparison(model: ICVIARTMAP, comparison: Comparison | None) -> Iterator[Se
         yield (
             Sentence("plain", f"{told}, to which alone it was fitted.")
             if sampled
-            else Sentence("beware", f"{told}: a larger n_init may find a better partition.")
+            else Sentence(
+                "beware", f"{told}: a larger {parameter('n_init')} may find a better partition."
+            )
         )
     likeness = [
         f"{_likeness(a)} {_peer(peer)} (agreement {fixed(a, 2)})"

@@ -272,7 +272,7 @@ def _report(
     placed = np.flatnonzero(model.labels_ >= 0)  # all but noise
     evaluated = quality.evaluated_rows(placed, seen.shape[1], k, rng)
     comparison = quality.compare(model, seen, evaluated, rng) if k > 1 else None
-    stability = quality.refit_on_halves(model, seen, evaluated, rng)
+    stability = quality.stability_of(model, seen, random_state)
     doubtful = uncertain.least_certain(model, X, UNCERTAIN, rng)
     wanted = np.empty(0, np.int64) if doubtful is None else doubtful.rows
     rows = points.chosen_rows(model.labels_, k, max_points, wanted, rng)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import message, quoted, shown
+from icvi_artmap._support.wording import message, parameter, quoted, shown
 
 #: Cells without a value, in small letters.
 MISSING = frozenset(
@@ -65,6 +65,13 @@ class Choice:
         return {position for position in (self.label, self.ident) if position is not None}
 
 
+class Sample(NamedTuple):
+    """How many rows to draw at random, at most."""
+
+    n: int
+    seed: int
+
+
 @dataclass(frozen=True)
 class Request:
     """What the caller asked for: columns by name, and how text is to be split."""
@@ -75,6 +82,7 @@ class Request:
     delimiter: str | None = None  # what separates the cells of text; None: to be found out
     exclude: Sequence[str] = ()  # columns that are not to be used, by name or pattern
     words: Sequence[str] = ()  # columns of text that are categories, by name
+    sample: Sample | None = None  # None: all rows
 
     def among(self, names: Sequence[str], source: str) -> Choice:
         """Find the columns; every name must exist, and exist once."""
@@ -118,7 +126,8 @@ class Request:
                 if found[0] in (label, ident):
                     role = "label_column" if found[0] == label else "id_column"
                     raise ValueError(
-                        f"Column {shown(wanted)} is asked for both in columns and as {role}."
+                        f"Column {shown(wanted)} is asked for both in {parameter('columns')} and "
+                        f"as {parameter(role)}."
                     )
             else:
                 found = [
@@ -130,9 +139,15 @@ class Request:
                 raise unknown_column(wanted, "columns", names, source)
             features.update(dict.fromkeys(found))
         if not features:
-            raise ValueError("columns is empty: name at least one column, or pass None for all.")
+            raise ValueError(
+                f"{parameter('columns')} is empty: name at least one column, or leave it out for "
+                "all."
+            )
         if not features.keys() - unused:
-            raise ValueError("exclude leaves none of the columns that are asked for in columns.")
+            raise ValueError(
+                f"{parameter('exclude')} leaves none of the columns that are asked for in "
+                f"{parameter('columns')}."
+            )
         used = [j for j in features if j not in unused]
         return Choice(used, label, ident, unused, words)
 
@@ -142,7 +157,7 @@ def unknown_column(name: str, role: str, names: Sequence[str], source: str) -> V
     if not near:  # a name may differ in nothing but capitals
         near = [other for other in names if other.lower() == name.lower()]
     hint = f" Did you mean {shown(near[0])}?" if near else ""
-    there = f"{source} has no column {shown(name)} ({role}).{hint} It has: "
+    there = f"{source} has no column {shown(name)} ({parameter(role)}).{hint} It has: "
     return ValueError(message(there, quoted(names), "."))
 
 
@@ -170,6 +185,9 @@ class Content:
     notes: list[str] = field(default_factory=list)
     #: Whether columns come from a table, where they can be row numbers, or from a matrix.
     tabular: bool = True
+    #: If rows were drawn at random: their positions in the input, and how many it has.
+    rows: NDArray[np.int64] | None = None
+    total: int | None = None
 
 
 def read_number(cell: str, decimal: str = ".") -> float | None:

@@ -54,6 +54,17 @@ class Format:
         Whether spreadsheets open it and run text that looks like a formula.
     needs : str, optional
         A package that is not always installed.
+    extra : str
+        The extra of this package that installs it.
+    in_parts : bool
+        Whether a table may lie in several files, in a folder.
+    cells : str, optional
+        A function of a `Source` and a `Request` that returns all columns as they stand in the
+        input, arrays by name; without one, what the reader makes of them.
+    delimiter : str, optional
+        What separates cells, if the format says so.
+    rows : str, optional
+        A function of the same that hands out rows of text one by one, for tables of any size.
     """
 
     name: str
@@ -68,15 +79,36 @@ class Format:
     named: bool = True
     spreadsheet: bool = False
     needs: str | None = None
+    extra: str = "tables"
+    in_parts: bool = False
+    cells: str | None = None
+    rows: str | None = None
+    delimiter: str | None = None
 
     def read(self, source: Source, request: Request) -> Content:
         """Read the columns that were asked for."""
         self.require()
-        content: Content = _function(self.reader)(source, request)
+        reader = "parts.read_parts" if source.parts else self.reader
+        content: Content = _function(reader)(source, request)
+        if request.sample is not None:
+            content = _function("sampling.drawn_content")(content, request.sample)
         return content
+
+    def all_columns(self, source: Source, request: Request) -> dict[str, Any]:
+        """All columns as they stand in the input, by name."""
+        self.require()
+        reader = self.cells or "extending.columns_as_read"
+        columns: dict[str, Any] = _function(reader)(source, request)
+        return columns
+
+    def all_rows(self, source: Source, request: Request) -> Any:
+        """All rows as text, if the format has them; see `TextRows`."""
+        return None if self.rows is None else _function(self.rows)(source, request)
 
     def column_names(self, source: Source, request: Request) -> list[str]:
         """Read the names of all columns, and the rows only if there is no other way."""
+        if source.parts:
+            return self.column_names(source.parts[0], request)
         if self.namer is None:
             return self.read(source, request).names
         self.require()
@@ -106,7 +138,8 @@ class Format:
             import_module(self.needs)
         except ImportError as error:
             raise ImportError(
-                f"{self.name} needs {self.needs}: pip install 'icvi-artmap[tables]', or use CSV."
+                f"{self.name} needs {self.needs}: pip install 'icvi-artmap[{self.extra}]', or use "
+                "CSV."
             ) from error
 
 
@@ -116,6 +149,7 @@ FORMATS = (
         (".csv",),
         reader="text.read_csv",
         namer="text.csv_names",
+        rows="text.csv_rows",
         writer="text.write_csv",
         packed=True,
         streamed=True,
@@ -126,6 +160,8 @@ FORMATS = (
         (".tsv",),
         reader="text.read_tsv",
         namer="text.tsv_names",
+        rows="text.tsv_rows",
+        delimiter="\t",
         writer="text.write_tsv",
         packed=True,
         spreadsheet=True,
@@ -136,6 +172,7 @@ FORMATS = (
         (".txt", ".dat", ".data"),
         reader="text.read_csv",
         namer="text.csv_names",
+        rows="text.csv_rows",
         packed=True,
     ),
     Format(
@@ -153,6 +190,41 @@ FORMATS = (
         namer="parquet.parquet_names",
         writer="parquet.write_parquet",
         needs="pyarrow",
+        in_parts=True,
+        cells="parquet.parquet_columns",
+    ),
+    Format(
+        "Feather",
+        (".feather",),
+        reader="feather.read_feather",
+        namer="feather.feather_names",
+        writer="feather.write_feather",
+        needs="pyarrow",
+        in_parts=True,
+        cells="feather.feather_columns",
+    ),
+    Format(
+        "Excel",
+        (".xlsx",),
+        reader="excel.read_excel",
+        writer="excel.write_excel",
+        checker="excel.refuse_wide_tables",
+        needs="openpyxl",
+        extra="excel",
+    ),
+    Format(
+        "JSON",
+        (".json",),
+        reader="records.read_json",
+        writer="records.write_json",
+        packed=True,
+    ),
+    Format(
+        "JSON Lines",
+        (".jsonl", ".ndjson"),
+        reader="records.read_json_lines",
+        writer="records.write_json_lines",
+        packed=True,
     ),
     Format(
         "NPY",

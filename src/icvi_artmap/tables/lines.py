@@ -25,10 +25,10 @@ UTF_16 = "utf-16"
 #: Files that are not text, by their first bytes, and the suffix they should have.
 SIGNATURES = {
     b"PAR1": ("a Parquet", ".parquet"),
-    b"PK\x03\x04": ("a zipped (perhaps an Excel or NPZ)", ".npz, or save it as CSV"),
+    b"PK\x03\x04": ("a zipped (perhaps an Excel or NPZ)", ".xlsx or .npz"),
     b"\x93NUMPY": ("a NumPy", ".npy"),
     b"\x1f\x8b": ("a gzip", ".csv.gz or the like"),
-    b"\xd0\xcf\x11\xe0": ("an Excel", ".csv after saving it as CSV"),
+    b"\xd0\xcf\x11\xe0": ("an old Excel", ".xlsx after saving it so"),
 }
 
 

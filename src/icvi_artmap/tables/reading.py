@@ -5,13 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import counted, message, plural, quoted, shown
-from icvi_artmap.tables.content import MISSING, Content, Kind, Request, read_number
+from icvi_artmap._support.wording import (
+    counted,
+    message,
+    parameter,
+    plural,
+    quoted,
+    shown,
+    speaks_of_options,
+)
+from icvi_artmap.tables.content import MISSING, Content, Kind, Request, Sample, read_number
+from icvi_artmap.tables.extending import ADDED, has_added
+from icvi_artmap.tables.sampling import note_on_sample
 from icvi_artmap.tables.source import Source, find_source, text_array
 
 #: If at least this share of a column's values are numbers, the others are errors in the table, and
@@ -30,6 +41,8 @@ MOST_CATEGORIES = 20
 
 #: How the note on columns with a single value begins.
 CONSTANT = "Constant:"
+#: How the note on columns of truth values begins.
+TRUTH_VALUES = "Truth values"
 #: What a note calls values that were passed to be put in for missing ones.
 GIVEN_VALUES = "the values given"
 
@@ -76,6 +89,8 @@ class Table:
     words : dict of str to tuple of str
         For columns of text that were asked for as categories, their values; ``X`` has positions
         among these.
+    n_input : int
+        Number of rows in the input, those that were left out included.
 
     See Also
     --------
@@ -89,6 +104,7 @@ class Table:
     rows: NDArray[np.int64]
     notes: tuple[str, ...]
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    n_input: int = 0
 
     def __len__(self) -> int:
         return len(self.X)
@@ -109,7 +125,7 @@ class Table:
 
 
 def read_table(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Source,
     *,
     columns: Sequence[str] | None = None,
     label_column: str | None = None,
@@ -118,13 +134,19 @@ def read_table(
     delimiter: str | None = None,
     exclude: Sequence[str] = (),
     categories: Literal["leave", "use"] | Sequence[str] = "leave",
+    sample: int | None = None,
+    random_state: int = 0,
 ) -> Table:
     """Read the numeric columns of a table.
 
-    The suffix says the format: ``.csv``, ``.tsv``, ``.txt``, ``.dat``, ``.data``, ``.arff`` (each
-    also with ``.gz``), ``.parquet`` (needs pyarrow), ``.npy`` and ``.npz``. In text the delimiter
-    (comma, semicolon, tab, ``|`` or white space), the decimal mark and whether there is a header
-    are found out. Text is UTF-8, or UTF-16 with a byte order mark.
+    The suffix says the format: ``.csv``, ``.tsv``, ``.txt``, ``.dat``, ``.data``, ``.arff``,
+    ``.json``, ``.jsonl`` (each also with ``.gz``), ``.parquet`` and ``.feather`` (need pyarrow),
+    ``.xlsx`` (needs openpyxl), ``.npy`` and ``.npz``. In text the delimiter (comma, semicolon, tab,
+    ``|`` or white space), the decimal mark and whether there is a header are found out. Text is
+    UTF-8, or UTF-16 with a byte order mark.
+
+    JSON holds a list of objects (one for every row), a list of lists, or an object of columns; JSON
+    Lines have an object in every line. Of an Excel workbook the first sheet with cells is read.
 
     A NPZ file holds an array ``X`` and perhaps labels ``y``, or a single 2-D array, or 1-D arrays,
     one for every column.
@@ -132,7 +154,8 @@ def read_table(
     Parameters
     ----------
     source : str or path
-        The file; ``"-"`` reads CSV from standard input.
+        The file; ``"-"`` reads CSV from standard input. A folder, or a pattern as
+        ``"part-*.parquet"``, is one table in several files of Parquet or Feather.
     columns : sequence of str, optional
         The columns to use, by name or by pattern, as in ``["width", "x*"]``. By default all of
         numbers and truth values, but not those that look like row numbers or identifiers, nor
@@ -154,6 +177,10 @@ def read_table(
     categories : {"leave", "use"} or sequence of str, default="leave"
         Whether columns of text with at most 20 different values are left out, or used as
         categories (see ``words``); or the names of those to use, whatever their values are.
+    sample : int, optional
+        Read no more rows than this, drawn at random; ``rows`` says which.
+    random_state : int, default=0
+        Seed of that draw.
 
     Returns
     -------
@@ -196,6 +223,7 @@ def read_table(
         delimiter,
         [exclude] if isinstance(exclude, str) else list(exclude),
         _words_asked_for(categories),
+        _sample(sample, random_state),
     )
     found = find_source(source)
     content = found.format.read(found, request)
@@ -204,6 +232,14 @@ def read_table(
         if words:  # cells of text are kept only where they are asked for
             content = found.format.read(found, replace(request, words=words))
     return _table(content, found, treatment)
+
+
+def _sample(n: Any, seed: Any) -> Sample | None:
+    if n is None:
+        return None
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
+        raise ValueError(f"sample must be a number of rows, 1 or more, got {shown(n)}.")
+    return Sample(int(n), int(seed))
 
 
 def _words_asked_for(categories: Any) -> list[str]:
@@ -377,7 +413,8 @@ def _treatment(missing: Any) -> str | NDArray[np.float64]:
 
 def _table(content: Content, source: Source, missing: str | NDArray[np.float64]) -> Table:
     """Choose the columns, treat missing values, and say what was done."""
-    choice, names, notes = content.choice, content.names, list(content.notes)
+    choice, names = content.choice, content.names
+    notes = [*content.notes, *note_on_sample(content)]
     if not len(content.values):
         raise ValueError(f"{source.name} has no rows.")
     words = {j: _coded_words(content, j) for j in choice.words}
@@ -392,7 +429,8 @@ def _table(content: Content, source: Source, missing: str | NDArray[np.float64])
     X = content.values if features == list(range(len(names))) else content.values[:, features]
     used = [names[j] for j in features]
 
-    _refuse_infinite(X, used, source)
+    given_rows = np.arange(len(X)) if content.rows is None else content.rows
+    _refuse_infinite(X, used, given_rows, source)
     rows = np.arange(len(X))
     absent = np.isnan(X)
     if not isinstance(missing, str) and missing.shape != (X.shape[1],):
@@ -401,7 +439,8 @@ def _table(content: Content, source: Source, missing: str | NDArray[np.float64])
             f"of {source.name} are used."
         )
     if absent.any() and (given or missing != "keep"):
-        X, rows = _without_missing(X, absent, used, source, missing, notes)
+        where = _first(absent, used, given_rows)
+        X, rows = _without_missing(X, absent, where, source, missing, notes)
     constant = [name for name, column in zip(used, X.T, strict=True) if _is_constant(column)]
     if constant and len(X) > 1:
         notes.append(f"{CONSTANT} {_columns_of(constant)}.")
@@ -418,9 +457,10 @@ def _table(content: Content, source: Source, missing: str | NDArray[np.float64])
         tuple(used),
         ids,
         None if labels is None else labels[rows],
-        rows,
+        given_rows[rows],
         tuple(notes),
         {names[j]: words[j] for j in features if j in words},
+        len(content.values) if content.total is None else content.total,
     )
 
 
@@ -448,8 +488,9 @@ def _usable(
     features, identifiers, groups = [], [], []
     left_out: dict[Kind, list[str]] = {Kind.TEXT: [], Kind.DATE: [], Kind.MISSING: []}
     booleans = []
+    added = set(ADDED) if has_added(content.names) else set()
     for j, name in enumerate(content.names):
-        if j in content.choice.apart | content.choice.excluded:
+        if j in content.choice.apart | content.choice.excluded or name in added:
             continue
         if j in words:
             if name.strip().lower() in LABELS:
@@ -480,15 +521,18 @@ def _usable(
     if identifiers:
         notes.append(
             "Row numbers or identifiers by the look of them, left out: "
-            f"{_columns_of(identifiers)}. To use them, name them in columns."
+            f"{_columns_of(identifiers)}. To use them, name them in {parameter('columns')}."
         )
     if groups:
         notes.append(
             f"Known groups by the look of them, left out: {_columns_of(groups)}. To compare with "
-            "them, name them as label_column (--label-column); to use them, in columns (--columns)."
+            f"them, name them as {parameter('label_column')}; to use them, in "
+            f"{parameter('columns')}."
         )
+    if added:
+        notes.append(f"Added by an earlier fit, left out: {_columns_of(list(ADDED))}.")
     if booleans:
-        notes.append(f"Truth values, taken as 0 and 1: {_columns_of(booleans)}.")
+        notes.append(f"{TRUTH_VALUES}, taken as 0 and 1: {_columns_of(booleans)}.")
     if not features:
         raise ValueError(
             message(f"{source.name} has no column of numbers to use. ", " ".join(notes)).rstrip()
@@ -552,7 +596,7 @@ def _refuse_mostly_numbers(content: Content, j: int, source: Source) -> None:
         raise ValueError(
             f"Column {shown(content.names[j])} of {source.name} holds numbers, but {stray.strays} "
             f"of {present} values are none: the first is {shown(stray.cell)} in row "
-            f"{stray.row + 1}. Correct them, or name the columns to use in columns."
+            f"{stray.row + 1}. Correct them, or name the columns to use in {parameter('columns')}."
         )
 
 
@@ -575,13 +619,15 @@ def _check_asked_for(content: Content, j: int, source: Source, keep_empty: bool)
     )
 
 
-def _first(cells: NDArray[np.bool_], names: list[str]) -> str:
+def _first(cells: NDArray[np.bool_], names: list[str], rows: NDArray[np.int64]) -> str:
     """Where the marked cells are: their columns, and the first row."""
     columns = [names[j] for j in np.flatnonzero(cells.any(axis=0))]
-    return f"{_columns_of(columns)}; first in row {int(np.argmax(cells.any(axis=1))) + 1}"
+    return f"{_columns_of(columns)}; first in row {rows[np.argmax(cells.any(axis=1))] + 1}"
 
 
-def _refuse_infinite(X: NDArray[np.float64], names: list[str], source: Source) -> None:
+def _refuse_infinite(
+    X: NDArray[np.float64], names: list[str], rows: NDArray[np.int64], source: Source
+) -> None:
     # A sum is finite only if all terms are: most tables need no more than that.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(X.sum()):
@@ -591,7 +637,7 @@ def _refuse_infinite(X: NDArray[np.float64], names: list[str], source: Source) -
         raise ValueError(
             message(
                 f"{source.name} has infinite values, or values too large for a float (",
-                _first(infinite, names),
+                _first(infinite, names, rows),
                 "). Correct them or delete these rows.",
             )
         )
@@ -600,21 +646,22 @@ def _refuse_infinite(X: NDArray[np.float64], names: list[str], source: Source) -
 def _without_missing(
     X: NDArray[np.float64],
     absent: NDArray[np.bool_],
-    names: list[str],
+    where: str,
     source: Source,
     missing: str | NDArray[np.float64],
     notes: list[str],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    count, where = int(np.count_nonzero(absent)), _first(absent, names)
+    count = int(np.count_nonzero(absent))
     in_columns = where.split(";")[0]
+    better = " (neighbours is better)" if speaks_of_options() else ""
     rows = np.arange(len(X))
     if isinstance(missing, str) and missing == "refuse":
         raise MissingValuesError(
             message(
                 f"{source.name} has {counted(count, 'missing value')} (",
                 where,
-                '). Try missing="drop" (--missing drop), which leaves out such rows, or '
-                '"mean" (--missing mean, or better: neighbours), which fills them in.',
+                f"). Try {parameter('missing', 'drop')}, which leaves out such rows, or "
+                f"{parameter('missing', 'mean')}, which fills them in{better}.",
             )
         )
     incomplete = absent.any(axis=1)
@@ -624,8 +671,8 @@ def _without_missing(
                 message(
                     f"In {source.name} every row has a missing value (",
                     where,
-                    '): nothing is left. Try missing="mean" (--missing mean), or name the columns '
-                    "to use in columns.",
+                    f"): nothing is left. Try {parameter('missing', 'mean')}, or name the columns "
+                    f"to use in {parameter('columns')}.",
                 )
             )
         notes.append(

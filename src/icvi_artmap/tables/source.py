@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import io
 import os
@@ -17,7 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._support.wording import LONGEST_PATH, shown
-from icvi_artmap.tables.formats import FORMATS, STREAM, Format, find_format, unknown_suffix
+from icvi_artmap.tables.formats import (
+    FORMATS,
+    STREAM,
+    Format,
+    find_format,
+    suffixes_of,
+    unknown_suffix,
+)
 
 STANDARD_INPUT = "-"
 
@@ -28,6 +36,8 @@ UNPACKED_BYTES, UNPACKED_TIMES = 16 * MIB, 32
 ARRAY_BYTES, ARRAY_TIMES = 64 * MIB, 100
 #: Standard input and pipes are kept in memory, so no more bytes of them are read.
 PIPED_BYTES = 512 * MIB
+#: Files that make one table, at most.
+MOST_PARTS = 10_000
 
 
 class TooLargeError(ValueError):
@@ -43,6 +53,7 @@ class Source:
     path: Path | None
     packed: bool = False  # by gzip
     content: bytes = b""  # used without a path: standard input and pipes can be read only once
+    parts: tuple[Source, ...] = ()  # files that make one table
 
     def open(self) -> IO[bytes]:
         if self.path is None:
@@ -54,6 +65,8 @@ class Source:
     @property
     def size(self) -> int:
         """The bytes of the file as it is, packed or not."""
+        if self.parts:
+            return sum(part.size for part in self.parts)
         return len(self.content) if self.path is None else self.path.stat().st_size
 
     @contextmanager
@@ -106,8 +119,14 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
 
-def find_source(source: str | os.PathLike[str]) -> Source:
-    """Find a file without reading it, or read standard input or a pipe."""
+def find_source(source: str | os.PathLike[str] | Source) -> Source:
+    """Find a file without reading it, or read standard input or a pipe.
+
+    A folder, or a pattern as ``"part-*.parquet"``, stands for all files of a table that lies in
+    several.
+    """
+    if isinstance(source, Source):
+        return source
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(
             f"source must be a path, or '-' for standard input, got {type(source).__name__}. "
@@ -119,7 +138,9 @@ def find_source(source: str | os.PathLike[str]) -> Source:
     path = Path(source)
     name = shown(str(path), LONGEST_PATH)
     if path.is_dir():
-        raise IsADirectoryError(f"{name} is a folder; a file is wanted.")
+        return _parts_of(name, _files_in(path), "a folder")
+    if not path.exists() and glob.has_magic(str(path)):
+        return _parts_of(name, sorted(map(Path, glob.glob(str(path), recursive=True))), "a pattern")
     if not path.exists():
         raise FileNotFoundError(f"There is no file {name}.")
     format, packed = find_format(path)
@@ -131,6 +152,38 @@ def find_source(source: str | os.PathLike[str]) -> Source:
             f"{unknown_suffix(name, FORMATS)} Tables of other programs can be saved as CSV there."
         )
     return Source(name, format, path, packed)
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """The files of a folder and of folders in it, but no hidden ones and no marks of success."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+    )
+
+
+def _parts_of(name: str, paths: list[Path], what: str) -> Source:
+    """One table of the files that can be parts; all must be of one format."""
+    suffixes = suffixes_of(format for format in FORMATS if format.in_parts)
+    found = [(path, find_format(path)[0]) for path in paths]
+    parts = [(path, format) for path, format in found if format is not None and format.in_parts]
+    if not parts:
+        raise IsADirectoryError(
+            f"{name} is {what} without any file {suffixes}; such a file, or a file of another "
+            "format, is wanted."
+        )
+    formats = {format.name for _, format in parts}
+    if len(formats) > 1:
+        raise ValueError(
+            f"{name} has files of several formats ({', '.join(sorted(formats))}). Name those of "
+            "one, as in 'folder/*.parquet'."
+        )
+    if len(parts) > MOST_PARTS:
+        raise TooLargeError(f"{name} has {len(parts):,} files, and a table at most {MOST_PARTS:,}.")
+    sources = tuple(Source(shown(str(path), LONGEST_PATH), format, path) for path, format in parts)
+    return sources[0] if len(sources) == 1 else Source(name, parts[0][1], None, parts=sources)
 
 
 def text_array(cells: Sequence[str | bytes], source: Source) -> NDArray[Any]:

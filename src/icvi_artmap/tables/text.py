@@ -17,7 +17,7 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import counted, quoted, shown
+from icvi_artmap._support.wording import counted, parameter, quoted, shown
 from icvi_artmap.tables.content import (
     MISSING,
     MOST_COLUMNS,
@@ -27,8 +27,9 @@ from icvi_artmap.tables.content import (
     gather,
     read_number,
 )
-from icvi_artmap.tables.formulas import plain_text
+from icvi_artmap.tables.formulas import harmless_text, plain_text
 from icvi_artmap.tables.lines import Lines, open_lines
+from icvi_artmap.tables.sampling import drawn_rows
 from icvi_artmap.tables.source import Source, TooLargeError
 
 TAB = "\t"
@@ -64,14 +65,19 @@ def read_csv(source: Source, request: Request) -> Content:
     """Read rows with any delimiter."""
     form = find_form(source, request.delimiter)
     choice = request.among(form.names, source.name)
-    if not choice.as_given:
+    if not choice.as_given and request.sample is None:
         values = _numbers_only(source, form)
         if values is not None:
             kinds = [Kind.NUMBER] * len(form.names)
             return Content(form.names, choice, values, kinds, notes=form.notes)
     with open_lines(source) as lines:
-        rows = chain.from_iterable(_blocks_of_rows(lines, form, source))
+        rows: Iterable[list[str]] = chain.from_iterable(_blocks_of_rows(lines, form, source))
+        drawn = None
+        if request.sample is not None:
+            rows, drawn = drawn_rows(rows, request.sample)
         content = gather(rows, form.names, choice, form.decimal)
+    if drawn is not None:
+        content.rows, content.total = drawn
     content.as_given = {
         j: [plain_text(cell) for cell in cells] for j, cells in content.as_given.items()
     }
@@ -92,6 +98,43 @@ def csv_names(source: Source, request: Request) -> list[str]:
 def tsv_names(source: Source, request: Request) -> list[str]:
     """Read the names of the columns only."""
     return csv_names(source, _with_tabs(request))
+
+
+@dataclass(frozen=True)
+class TextRows:
+    """All rows of a table as they stand in the input, and how it writes them."""
+
+    names: list[str]
+    rows: Callable[[], Iterator[list[str]]]
+    delimiter: str
+    decimal: str
+
+
+def csv_rows(source: Source, request: Request) -> TextRows:
+    """All rows, which are read when they are asked for."""
+    form = find_form(source, request.delimiter)
+
+    def rows() -> Iterator[list[str]]:
+        with open_lines(source) as lines:
+            for block in _blocks_of_rows(lines, form, source):
+                for row in block:
+                    yield [plain_text(cell) for cell in row]
+
+    return TextRows(form.names, rows, form.delimiter, form.decimal)
+
+
+def tsv_rows(source: Source, request: Request) -> TextRows:
+    """All rows, which are read when they are asked for."""
+    return csv_rows(source, _with_tabs(request))
+
+
+def write_text_rows(
+    file: IO[str], names: list[str], rows: Iterable[list[str]], delimiter: str
+) -> None:
+    """Write a header and rows of text one after the other; no cell is run as a formula."""
+    head = [harmless_text(name) for name in names]
+    _writer(file, delimiter, head[0].startswith(("#", "%"))).writerow(head)
+    _writer(file, delimiter, False).writerows(map(harmless_text, row) for row in rows)
 
 
 def _with_tabs(request: Request) -> Request:
@@ -173,7 +216,7 @@ def find_form(source: Source, delimiter: str | None) -> Form:
         rows.pop()  # a cell in quotes may go on in the next line
     first = rows[0] if rows else []
     commented = _split_comment(last_comment, mark)
-    if lines and _is_header(first, rows[1:], decimal):
+    if lines and is_header(first, rows[1:], decimal):
         names, header = first, _lines_of_first_row(lines, mark)
     elif commented and (not lines or len(commented) == len(first)):
         names, header = commented, 0
@@ -186,8 +229,8 @@ def find_form(source: Source, delimiter: str | None) -> Form:
         notes.append("There is no header; the columns are called x1, x2 and so on.")
         if mark == "," and given is None and _decimal_lines(lines):
             notes.append(
-                "Every row is two integers with a comma between. If that is a decimal mark, pass "
-                'delimiter=";", or save the table with the suffix .tsv.'
+                "Every row is two integers with a comma between. If that is a decimal mark, give "
+                f"{parameter('delimiter', ';')}, or save the table with the suffix .tsv."
             )
     names = name_columns([plain_text(name) for name in names], len(first))
     if header and any(read_number(name) is not None for name in names):
@@ -210,8 +253,8 @@ def check_delimiter(delimiter: str | None) -> str | None:
     mark = DELIMITER_NAMES.get(delimiter, delimiter) if isinstance(delimiter, str) else ""
     if len(mark) != 1 or mark in "\"'\r\n" or mark.isalnum():
         raise ValueError(
-            "delimiter must be one character (not a letter, digit or quote), a blank for any white "
-            f"space, or None to find it out; got {shown(delimiter)}."
+            f"{parameter('delimiter')} must be one character (not a letter, digit or quote), a "
+            f"blank for any white space, or left out to find it out; got {shown(delimiter)}."
         )
     return mark
 
@@ -318,7 +361,7 @@ def _split_comment(line: str, delimiter: str) -> list[str]:
     return [] if any(read_number(cell) is not None for cell in cells) else cells
 
 
-def _is_header(first: list[str], below: list[list[str]], decimal: str) -> bool:
+def is_header(first: list[str], below: list[list[str]], decimal: str) -> bool:
     """Whether the first row holds names: no numbers, or numbers that count the columns."""
     numbers = [cell for cell in first if read_number(cell, decimal) is not None]
     text = [cell for cell in first if read_number(cell, decimal) is None]
@@ -422,7 +465,7 @@ def _complete_rows(lines: Lines, form: Form, source: Source) -> Iterator[list[st
             raise ValueError(
                 f"Line {lines.number} of {source.name} has {counted(len(row), 'value')}, but the "
                 f"{first} has {width} (delimiter: {_named(form.delimiter)}). Correct the line, or "
-                "give the delimiter."
+                f"give the delimiter ({parameter('delimiter')})."
             )
 
 

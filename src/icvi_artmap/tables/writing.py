@@ -67,24 +67,33 @@ def write_table(
     """
     arrays = _arrays(columns)
     check_target(path, arrays)
-    stream = path == STANDARD_OUTPUT
-    format, packed = (STREAM, False) if stream else _target_format(Path(path))
+    format, _ = target_format(path)
     if format.spreadsheet and escape_formulas:
         arrays = harmless(arrays)
-    if stream:
-        _write_to_stream(arrays)
+    if path == STANDARD_OUTPUT:
+        with written_to_stream() as stream:
+            write_rows(stream, arrays, ",")
         return
-    with replaced(path) as temporary, _binary_file(temporary, packed) as file:
+    with open_target(path) as file:
         format.write(file, arrays)
 
 
-def _write_to_stream(arrays: dict[str, NDArray[Any]]) -> None:
-    """Write CSV to standard output; on a screen, text does not command the terminal."""
+@contextmanager
+def open_target(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A binary file to write to, which appears when it is complete; compressed if it is to be."""
+    _, packed = target_format(path)
+    with replaced(path) as temporary, _binary_file(temporary, packed) as file:
+        yield file
+
+
+@contextmanager
+def written_to_stream() -> Iterator[IO[str]]:
+    """Standard output for CSV; on a screen, text does not command the terminal."""
     if not sys.stdout.isatty():
-        write_rows(sys.stdout, arrays, ",")
+        yield sys.stdout
         return
     text = io.StringIO()
-    write_rows(text, arrays, ",")
+    yield text
     sys.stdout.write(visible(text.getvalue()))
 
 
@@ -109,7 +118,7 @@ def check_target(path: str | os.PathLike[str], columns: Mapping[str, ArrayLike])
     if path == STANDARD_OUTPUT:
         return
     path = Path(path)
-    format, _ = _target_format(path)
+    format, _ = target_format(path)
     if path.is_dir():
         raise IsADirectoryError(f"{_shown(path)} is a folder; the name of a file is wanted.")
     if not path.parent.is_dir():
@@ -119,8 +128,11 @@ def check_target(path: str | os.PathLike[str], columns: Mapping[str, ArrayLike])
         format.check(path, _arrays(columns))
 
 
-def _target_format(path: Path) -> tuple[Format, bool]:
+def target_format(given: str | os.PathLike[str]) -> tuple[Format, bool]:
     """The format that the suffix says, and whether the file is to be compressed."""
+    if given == STANDARD_OUTPUT:
+        return STREAM, False
+    path = Path(given)
     format, packed = find_format(path)
     if format is None or format.writer is None or (packed and not format.packed):
         raise ValueError(unknown_suffix(_shown(path), written_formats()))

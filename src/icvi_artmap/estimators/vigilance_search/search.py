@@ -268,8 +268,8 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
             )
         if prepares(self.estimator):
             raise ValueError(
-                "The estimator of a search must not prepare its rows: missing, transform_columns "
-                "and categories must have their defaults. Prepare the rows first, by "
+                "The estimator of a search must not prepare its rows: missing, transform_columns, "
+                "categories and n_axes must have their defaults. Prepare the rows first, by "
                 "preparation_.prepared of a fitted ICVIARTMAP."
             )
         return clone(self.estimator)
@@ -320,7 +320,8 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
         numbers = _listed("n_clusters", given)
         for k in numbers:
             # A single 1 is left to the estimator, which warns.
-            check_integer("n_clusters", k, 1 if len(numbers) == 1 else 2)
+            one = len(numbers) == 1 and k == 1
+            check_integer("n_clusters", k, 1 if one else 2)
             if k > n_samples:
                 raise ValueError(
                     f"n_clusters={shown(k)} is more than the number of samples, "
