@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs, make_circles
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
@@ -33,7 +34,7 @@ from icvi_artmap._support.wording import number, percent
 from icvi_artmap.estimators.components import Joins
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.inspection import uncertain
-from icvi_artmap.report import charts, points, quality, reading
+from icvi_artmap.report import charts, directions, points, quality, reading
 from icvi_artmap.report.page import shade, signed
 
 HOSTILE = [
@@ -163,8 +164,8 @@ def test_the_points_are_the_rows(
     found = report(tmp_path, fitted, X, feature_names=["a", "b", "c"], ids=ids).points()
     assert found["ids"] == ids
     assert found["clusters"] == fitted.labels_.tolist()
-    assert [axis["name"] for axis in found["axes"][2:]] == ["a", "b", "c"]
-    for axis, column in zip(found["axes"][2:], X.T, strict=True):
+    assert [axis["name"] for axis in found["axes"][4:]] == ["a", "b", "c"]
+    for axis, column in zip(found["axes"][4:], X.T, strict=True):
         np.testing.assert_allclose(axis["values"], column, rtol=1e-5)
     first, second = (np.array(axis["values"]) for axis in found["axes"][:2])
     assert first.var() >= second.var()
@@ -220,6 +221,48 @@ def test_the_table_of_uncertain_rows_points_into_the_map(
     page = report(tmp_path, fitted, X, ids=names, max_points=3)  # no room for them all
     assert len(page.points()["ids"]) == 3
     assert [text for (text, _), *_ in page.tables["uncertain-table"][1:]] == shown
+
+
+# --- directions of the map ------------------------------------------------------------------------
+
+
+def test_separating_directions_are_those_of_fisher() -> None:
+    X, y = make_blobs(400, centers=4, n_features=5, cluster_std=2.0, random_state=2)
+    X = X @ np.random.default_rng(0).normal(size=(5, 5))  # clusters that are long, and aslant
+    found = directions.separating(X, y)
+    known = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
+    for i in range(2):
+        ours, theirs = X @ found.vectors[:, i], X @ known.scalings_[:, i]
+        assert abs(np.corrcoef(ours, theirs)[0, 1]) > 0.99
+        within = sum(((ours[y == c] - ours[y == c].mean()) ** 2).sum() for c in range(4))
+        assert within / 396 == pytest.approx(1.0, abs=0.1)
+    np.testing.assert_allclose(found.parts, known.explained_variance_ratio_[:2], atol=0.02)
+    noisy = directions.separating(np.vstack([X, X[:9] + 99.0]), np.append(y, [-1] * 9))
+    np.testing.assert_array_equal(noisy.vectors, found.vectors)
+
+
+def test_two_clusters_have_one_separating_direction() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3)) * [1.0, 1.0, 9.0]
+    y = np.repeat([0, 1], 100)
+    X[:, 0] += 8.0 * y
+    found = directions.separating(X, y)
+    strongest = np.abs(found.vectors).argmax(axis=0)
+    assert strongest.tolist() == [0, 2]  # where they differ, and where the rest varies most
+    assert found.parts.tolist() == [1.0, 0.0]
+    assert directions.separating(X, np.zeros(200, np.int64)).vectors.shape == (3, 0)
+    assert directions.separating(X[:, :1], y).vectors.shape == (1, 0)
+
+
+def test_more_columns_than_rows_have_directions_too() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 10)
+    X = rng.normal(size=(30, 200)) + 3.0 * y[:, None]
+    found = directions.separating(X, y)
+    assert np.isfinite(found.vectors).all()
+    assert (np.diff([(X @ found.vectors[:, 0])[y == c].mean() for c in range(3)]) > 0).all()
+    same = directions.separating(np.repeat(X[::10], 10, axis=0), y)  # no spread within clusters
+    assert np.isfinite(same.vectors).all()
 
 
 # --- stability and what is said of it ------------------------------------------------------------
@@ -441,7 +484,7 @@ def test_nothing_in_the_data_becomes_markup(tmp_path: Path) -> None:
     assert not set(raw[1]) & set("<>&\u2028\u2029")
     found = page.points()
     clean = [name.replace("\ud800", "?") for name in HOSTILE]
-    assert [axis["name"] for axis in found["axes"][2:]] == clean
+    assert [axis["name"] for axis in found["axes"][4:]] == clean
     assert found["ids"][:6] == clean
 
 
@@ -536,7 +579,7 @@ def test_one_feature_and_a_constant_one(tmp_path: Path) -> None:
     both = np.hstack([x, np.full((40, 1), 7.0)])
     page = report(tmp_path, ICVIARTMAP(2, random_state=0).fit(both), both)
     assert "The same in all rows, so without effect: feature 1." in page.text["notes"]
-    assert page.points()["start"] == [2, 3]
+    assert page.points()["start"] == [4, 5]
 
 
 def test_equal_rows_only(tmp_path: Path) -> None:
@@ -555,7 +598,7 @@ def test_many_features_are_cut_to_the_telling_ones(tmp_path: Path) -> None:
     page = report(tmp_path, model, X)
     assert "50 of 60 columns can be chosen" in page.text["map"]
     names = [axis["name"] for axis in page.points()["axes"]]
-    assert len(names) == 52
+    assert len(names) == 54
     assert "feature 41" in names
     assert [text for text, _ in page.tables["profile-table"][0]][1] == "feature 41"
     assert all(len(each) == points.IN_TOOLTIP for each in page.points()["telling"])
@@ -574,16 +617,16 @@ def test_components_and_their_tree(tmp_path: Path, rings: tuple[np.ndarray, ICVI
     found, joins = model.components_, model.joins_
     pieces, axes = page.points()["pieces"], page.points()["axes"]
     assert pieces["clusters"] == found.clusters.tolist()
-    features = np.array(pieces["centres"])[:, 2:]  # two principal components come first
+    features = np.array(pieces["centres"])[:, 4:]  # four directions come first
     np.testing.assert_allclose(features, found.means, rtol=1e-5)
     places = np.array([axis["values"] for axis in axes]).T
     for i, centre in enumerate(pieces["centres"]):
         own = places[found.labels == i]
         np.testing.assert_allclose(own.mean(axis=0), centre, rtol=1e-4, atol=1e-4)
-    spreads = np.zeros((len(found.clusters), 4, 4))
-    spreads[:, *np.tril_indices(4)] = pieces["spreads"]
-    np.testing.assert_allclose(spreads[:, 3, 2], found.covariances[:, 1, 0], rtol=1e-5)
-    np.testing.assert_allclose(spreads[:, 3, 3], found.covariances[:, 1, 1], rtol=1e-5)
+    spreads = np.zeros((len(found.clusters), 6, 6))
+    spreads[:, *np.tril_indices(6)] = pieces["spreads"]
+    np.testing.assert_allclose(spreads[:, 5, 4], found.covariances[:, 1, 0], rtol=1e-5)
+    np.testing.assert_allclose(spreads[:, 5, 5], found.covariances[:, 1, 1], rtol=1e-5)
     assert f"joined of {len(found.clusters)} components" in page.text["short"]
     assert "n_init" not in page.text["short"]
     np.testing.assert_array_equal(page.numbers("join-table")[:, 2], joins.prominence)
@@ -722,7 +765,7 @@ def test_a_data_frame_brings_its_names(tmp_path: Path) -> None:
     frame = pd.DataFrame(X, columns=["height", "weight"], index=[f"p{i}" for i in range(40)])
     found = report(tmp_path, ICVIARTMAP(2, random_state=0).fit(frame), frame).points()
     assert found["ids"][:2] == ["p0", "p1"]
-    assert [axis["name"] for axis in found["axes"][2:]] == ["height", "weight"]
+    assert [axis["name"] for axis in found["axes"][4:]] == ["height", "weight"]
 
 
 def test_unknown_classes_do_not_count(tmp_path: Path) -> None:

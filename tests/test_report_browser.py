@@ -24,7 +24,7 @@ if not (CHROMIUM.exists() and DRIVER.exists()):
         f"no {CHROMIUM} or {DRIVER}: apt-get install chromium chromium-driver",
         allow_module_level=True,
     )
-SCRIPT = Path(page.__file__).parent / "templates" / "report.js"
+SCRIPTS = Path(page.__file__).parent / "templates"
 webdriver = pytest.importorskip("selenium.webdriver")
 
 from selenium.webdriver.chrome.service import Service  # noqa: E402
@@ -214,6 +214,27 @@ def test_rows_of_noise_are_drawn_and_can_be_pointed_at(show: Any, folder: Path) 
     assert texts(browser, "#tip .chip") == ["noise"]
 
 
+def test_a_view_sets_both_axes(show: Any) -> None:
+    browser = show("four.html")
+    view = browser.find_element(By.ID, "view")
+    names = ["principal components", "best separating directions", "own choice"]
+    assert texts(browser, "#view option") == names
+    assert view.get_attribute("value") == "0"
+
+    def axes() -> list[str]:
+        return [browser.find_element(By.ID, f"axis-{a}").get_attribute("value") for a in "xy"]
+
+    whole = numbers(browser, "view")
+    view.send_keys("best")  # by keyboard
+    assert axes() == ["2", "3"]
+    assert numbers(browser, "view") != whole
+    choose(browser, "axis-y", "feature 1")
+    assert view.get_attribute("value") == "-1"
+    choose(browser, "view", "principal components")
+    assert axes() == ["0", "1"]
+    assert numbers(browser, "view") == whole
+
+
 def test_pointing_at_a_row_shows_it(show: Any) -> None:
     browser = show("four.html")
     model, X = fitted(4)
@@ -238,8 +259,7 @@ def test_pointing_at_a_row_shows_it(show: Any) -> None:
 
 def test_numbers_are_written_as_elsewhere(show: Any) -> None:
     """The script has the rule of ``wording`` once more."""
-    script = SCRIPT.read_text(encoding="utf-8")
-    section = script[script.index("// --- numbers") : script.index("// --- the map")]
+    section = (SCRIPTS / "numbers.js").read_text(encoding="utf-8")
     rng = np.random.default_rng(0)
     every = [
         0.0,
@@ -274,10 +294,10 @@ def test_every_mark_has_a_shape(show: Any) -> None:
     assert shapes == [
         shape for shape in ("circle 1", "polygon 4", "polygon 3", "polygon 4") for _ in range(10)
     ]
-    script = SCRIPT.read_text(encoding="utf-8")
+    script = (SCRIPTS / "marks.js").read_text(encoding="utf-8")
     corners = script[script.index("const CORNERS = {") :]
     corners = corners[: corners.index("};")]
-    names = re.findall(r'^    "?([^":]+)"?:', corners, re.MULTILINE)
+    names = re.findall(r'^  "?([^":]+)"?:', corners, re.MULTILINE)
     assert tuple(names) == MARKERS
 
 
@@ -461,7 +481,7 @@ def test_names_stay_text(show: Any) -> None:
     assert browser.find_elements(By.CSS_SELECTOR, "img, b") == []
     assert browser.find_element(By.TAG_NAME, "h1").text == HOSTILE[0] + "x" * 150
     assert texts(browser, "#notes li") == HOSTILE
-    assert texts(browser, "#axis-x option")[2:-1] == HOSTILE
+    assert texts(browser, "#axis-x option")[4:-1] == HOSTILE
     _, X = fitted(4)
     choose(browser, "axis-x", HOSTILE[0])
     choose(browser, "axis-y", HOSTILE[1])

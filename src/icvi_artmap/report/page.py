@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Standardised means beyond STRONGEST have the strongest of the SHADES.
 STRONGEST, SHADES = 2.0, 6
+#: The scripts of the page, each of which uses those before it.
+SCRIPTS = ("theme.js", "tables.js", "numbers.js", "marks.js", "map.js", "report.js")
 
 
 def render(k: int, **facts: Any) -> str:
@@ -34,7 +36,7 @@ def render(k: int, **facts: Any) -> str:
 
     folder = files("icvi_artmap.report").joinpath("templates")
     style = folder.joinpath("report.css").read_text(encoding="utf-8")
-    script = folder.joinpath("report.js").read_text(encoding="utf-8")
+    script = "\n".join(folder.joinpath(f).read_text(encoding="utf-8") for f in SCRIPTS)
     swatches = "".join(f".c{i}{{--c:{look_of(i).colour}}}" for i in range(k))
     policy = "; ".join(
         [

@@ -305,7 +305,7 @@ def _report(
         drawn=drawn,
         points_json=drawn.json,
         selection=getattr(model, "selection_", None),
-        selection_chart=_selection_chart(model),
+        selection_chart=selection_chart(model),
         course_chart=_course_chart(model),
         joins=getattr(model, "joins_", None),
         tree=tree_chart(model.joins_) if hasattr(model, "joins_") else None,
@@ -420,7 +420,8 @@ def _uncertain(
     ]
 
 
-def _selection_chart(model: ICVIARTMAP) -> Chart | None:
+def selection_chart(model: ICVIARTMAP) -> Chart | None:
+    """The criterion over the numbers of clusters that were tried."""
     selection = getattr(model, "selection_", None)
     if selection is None:
         return None
