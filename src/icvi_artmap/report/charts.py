@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._support.wording import MINUS, counted, fixed
-from icvi_artmap.plotting.joins import MOST_NUMBERED, lay_out
+from icvi_artmap.inspection.tree_layout import MOST_NUMBERED, lay_out
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.components import Joins
