@@ -69,7 +69,7 @@ class Bench:
             if isinstance(error, EndedError):
                 self._ready = Process()
                 raise FailedError(f"{name} cannot be read: reading it has failed.") from error
-            raise FailedError(str(error).replace(str(path), name)) from error
+            raise FailedError(_by_its_name(str(error), path, name)) from error
         former, self.file = self.file, File(path, name, columns)
         for slot in SLOTS:
             self.clear(slot)
@@ -108,7 +108,7 @@ class Bench:
             fit.result = fit.process.do("fit", **given)
             fit.state = "done"
         except FailedError as error:
-            fit.message = str(error).replace(given["path"], given["name"])
+            fit.message = _by_its_name(str(error), Path(given["path"]), given["name"])
             fit.state = "failed"
         except EndedError:
             fit.message = STOPPED if fit.process.ended else "The fit has ended: memory is short."
@@ -167,3 +167,8 @@ class Bench:
             self.clear(slot)
         self._ready.end()
         self.uploads.close()
+
+
+def _by_its_name(message: str, path: Path, name: str) -> str:
+    """A message in which the file, which has another name here, is called as the user does."""
+    return message.replace(f"'{path.name}'", f"'{name}'")

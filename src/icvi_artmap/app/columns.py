@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.wording import counted, number
+from icvi_artmap._support.wording import counted, listed, message, number, shown
 from icvi_artmap.preparation.used_columns import few_values
 from icvi_artmap.samples.resolution import steps
 from icvi_artmap.tables.reading import USABLE, Look, read_columns
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 #: The largest number of columns that the page lists.
 LISTED = 2_000
+#: The largest number of columns in a message.
+NAMED = 5
+#: Columns that cannot be used.
+NO_NUMBERS = frozenset([Look.TEXT, Look.DATES, Look.NOTHING])
 
 
 def described_columns(path: str) -> dict[str, Any]:
@@ -31,6 +35,11 @@ def described_columns(path: str) -> dict[str, Any]:
             f"The table has {len(found):,} columns; the workbench shows at most {LISTED:,}. Use "
             "icvi-artmap fit --columns."
         )
+    if not any(_usable(column) for column in found):
+        told = [f"{shown(column.name)} ({_why(column)})" for column in found]
+        raise ValueError(
+            message("There is no column of numbers to use: ", listed(told, NAMED), ".")
+        )
     many = any(column.look in USABLE and _n_values(column.values) > 2 for column in found)
     return {
         "rows": len(found[0].values),
@@ -41,18 +50,32 @@ def described_columns(path: str) -> dict[str, Any]:
 def _described(column: Column, least: int) -> dict[str, Any]:
     """``least``: the number of different values that a column must have to be used."""
     values = column.values[~np.isnan(column.values)]
-    numeric = column.look not in (Look.TEXT, Look.DATES, Look.NOTHING)
+    numeric = column.look not in NO_NUMBERS
     infinite = not np.isfinite(values).all()
     distinct = _n_values(column.values)
     return {
         "name": column.name,
         "look": column.look.value,
-        "usable": numeric and not infinite and distinct > 1,
+        "usable": _usable(column),
         "used": column.look in USABLE and not infinite and distinct >= least,
         "range": f"{number(values.min())} to {number(values.max())}" if numeric else "",
         "note": "; ".join(_notes(column, values, distinct, infinite)) if numeric else column.stray,
         "missing": int(np.isnan(column.values).sum()) if numeric else 0,
     }
+
+
+def _usable(column: Column) -> bool:
+    """Whether a column can be switched on: numbers that differ."""
+    if column.look in NO_NUMBERS or np.isinf(column.values).any():
+        return False
+    return _n_values(column.values) > 1
+
+
+def _why(column: Column) -> str:
+    """Why a column cannot be used."""
+    if column.look in NO_NUMBERS:
+        return column.look.value
+    return "infinite values" if np.isinf(column.values).any() else "the same in all rows"
 
 
 def _notes(column: Column, values: NDArray[np.float64], distinct: int, infinite: bool) -> list[str]:

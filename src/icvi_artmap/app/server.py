@@ -110,6 +110,7 @@ def _listening(port: int) -> socket.socket:
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((HOST, port))
+        found.listen()  # whoever opens the address at once waits until the server runs
     except OSError as error:
         found.close()
         raise OSError(

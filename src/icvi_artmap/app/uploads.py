@@ -56,7 +56,7 @@ class Uploads:
 
     def new(self, suffix: str) -> Path:
         """The path of a new file."""
-        return Path(self._folder.name) / f"{next(self._numbers)}{suffix}"
+        return Path(self._folder.name) / f"upload-{next(self._numbers)}{suffix}"
 
     def owns(self, path: Path) -> bool:
         """Whether the file lies in the folder."""

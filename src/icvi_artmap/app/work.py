@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import shlex
 import time
 from pathlib import Path
@@ -61,7 +62,7 @@ class Work:
 
     def look(self, path: str) -> bytes:
         """The columns of a file."""
-        return _json(columns.described_columns(path))
+        return _json(columns.described_columns(_beside(path)))
 
     def prepare(self) -> None:
         """Import what a fit needs, so that it begins at once when it is asked for."""
@@ -93,7 +94,7 @@ class Work:
         asked = self.request
         fills = asked.settings["missing"] in FILLED_WITH
         table = read_table(
-            asked.path,
+            _beside(asked.path),
             columns=asked.columns,
             label_column=asked.label_column,
             id_column=asked.id_column,
@@ -335,6 +336,13 @@ class _Keeping(Watch):
 
     def tried(self, labels: NDArray[np.int64]) -> None:
         self.partitions.append(labels.astype(np.int32))
+
+
+def _beside(path: str) -> str:
+    """The path from the folder that the file is in, where we go: so messages have no folders."""
+    folder, name = os.path.split(path)
+    os.chdir(folder)
+    return os.path.join(".", name)
 
 
 def _reader_word(missing: str) -> Any:
