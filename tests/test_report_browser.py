@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -13,37 +12,19 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_circles
 
+from helpers.browser import open_browser, set_screen
 from icvi_artmap import ICVIARTMAP, write_report
 from icvi_artmap._support.colours import MARKERS, style
 from icvi_artmap._support.wording import number
 from icvi_artmap.report import page
 
-CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
-if not (CHROMIUM.exists() and DRIVER.exists()):
-    pytest.skip(
-        f"no {CHROMIUM} or {DRIVER}: apt-get install chromium chromium-driver",
-        allow_module_level=True,
-    )
 SCRIPTS = Path(page.__file__).parent / "templates"
-webdriver = pytest.importorskip("selenium.webdriver")
+pytest.importorskip("selenium.webdriver")
 
-from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--force-device-scale-factor=1",
-)
 WIDE, NARROW, HEIGHT = 1200, 360, 900
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script><b>bold</b>"]
 #: Pixels of every colour, counted in a copy of the canvas.
@@ -102,17 +83,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", name="browser")
 def one_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    options.set_capability("unhandledPromptBehavior", "ignore")
-    os.environ.setdefault("SE_OFFLINE", "true")  # selenium looks for nothing on the network
-    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
-    yield driver
-    driver.quit()
+    with open_browser(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
 
 
 @pytest.fixture(name="show")
@@ -120,14 +92,7 @@ def shown_page(browser: Any, folder: Path) -> Iterator[Any]:
     """Open a report, so wide and in such colours; at the end nothing may have gone wrong."""
 
     def show(name: str, width: int = WIDE, theme: str = "light") -> Any:
-        browser.execute_cdp_cmd(
-            "Emulation.setEmulatedMedia",
-            {"features": [{"name": "prefers-color-scheme", "value": theme}]},
-        )
-        browser.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False},
-        )
+        set_screen(browser, width, HEIGHT, theme)
         browser.get((folder / name).as_uri())
         return browser
 

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,15 @@ from cli_tools import PROGRAM, environment
 
 #: Seconds that anything may take on a slow machine.
 PATIENCE = 120.0
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    """Wait until something holds, and return it."""
+    end = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+    return found
 
 
 @dataclass
@@ -80,13 +89,8 @@ class Workbench:
 
     def wait(self, slot: str, *states: str) -> dict[str, Any]:
         """Wait until the fit is in one of the states."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            status = self.get("api/status").json()
-            if slot in status and status[slot]["state"] in states:
-                return dict(status[slot])
-            time.sleep(0.05)
-        raise TimeoutError(f"{slot} is not {states}: {status}")
+        until(lambda: self.get("api/status").json()[slot]["state"] in states)
+        return dict(self.get("api/status").json()[slot])
 
     def fit(self, slot: str, **settings: Any) -> dict[str, Any]:
         """Fit, and return the result."""
@@ -94,13 +98,6 @@ class Workbench:
         status = self.wait(slot, "done", "failed")
         assert status["state"] == "done", status
         return dict(self.get(f"api/{slot}/result").json())
-
-    def wait_for_files(self, *names: str) -> None:
-        """Wait until there are these files in the private folder, and no others."""
-        end = time.monotonic() + PATIENCE
-        while self.files() != sorted(names):
-            assert time.monotonic() < end, self.files()
-            time.sleep(0.05)
 
     def files(self) -> list[str]:
         """What lies in the private folder."""
