@@ -34,8 +34,8 @@ from icvi_artmap._support.wording import number, percent
 from icvi_artmap.estimators.components import Joins
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.inspection import uncertain
-from icvi_artmap.report import charts, directions, points, quality, reading
-from icvi_artmap.report.page import shade, signed
+from icvi_artmap.report import charts, directions, distributions, points, quality, reading
+from icvi_artmap.report.page import head, shade, signed
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -50,7 +50,7 @@ HOSTILE = [
 class Page(HTMLParser):
     """Elements with their attributes, texts, and tables as rows of (text, data-value)."""
 
-    VOID = frozenset({"meta", "link", "br", "img", "input"})
+    VOID = frozenset({"meta", "link", "br", "img", "input", "wbr"})
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -263,6 +263,100 @@ def test_more_columns_than_rows_have_directions_too() -> None:
     assert (np.diff([(X @ found.vectors[:, 0])[y == c].mean() for c in range(3)]) > 0).all()
     same = directions.separating(np.repeat(X[::10], 10, axis=0), y)  # no spread within clusters
     assert np.isfinite(same.vectors).all()
+
+
+# --- columns by cluster ---------------------------------------------------------------------------
+
+
+def heights(outline: str, base: int) -> list[float]:
+    """How high the bars of an outline are."""
+    return [base - float(top) for top in re.findall(r"V([\d.]+)H", outline)]
+
+
+def test_bars_count_the_rows_of_every_cluster(
+    fitted: ICVIARTMAP, blobs: tuple[np.ndarray, np.ndarray]
+) -> None:
+    X, _ = blobs
+    found = distributions.distributions(fitted, X, ["a", "b", "c"], np.array([2, 1, 0]))
+    assert [panel.name for panel in found.panels] == ["a", "b", "c"]
+    assert found.n_clusters == 4
+    for panel, column in zip(found.panels, X.T, strict=True):
+        low, high = np.quantile(column, [0.005, 0.995])
+        assert (panel.low, panel.high) == (number(low), number(high))
+        for i, lane in enumerate(panel.lanes):
+            own = np.clip(column[fitted.labels_ == i], low, high)
+            bars = np.array(heights(lane.outline, lane.base))
+            counts, _ = np.histogram(own, len(bars), (low, high))
+            np.testing.assert_allclose(bars, panel.bar * counts / counts.max(), atol=0.06)
+            part = (np.median(own) - low) / (high - low)
+            across = panel.left + part * (panel.width - panel.left - 2)
+            assert lane.median == pytest.approx(across, abs=0.06)
+        assert f"0: {number(np.median(column[fitted.labels_ == 0]))}" in panel.text
+
+
+def test_whole_numbers_that_are_few_have_a_bar_each() -> None:
+    column = np.array([0.0, 1.0, 1.0, 3.0, 3.0, 3.0])
+    edges = distributions._edges(column, 8)
+    np.testing.assert_array_equal(edges, [-0.5, 0.5, 1.5, 2.5, 3.5])
+    assert len(distributions._edges(np.full(9, 7.0), 8)) == 9  # a constant column
+    assert len(distributions._edges(np.append(np.zeros(999), 5.5), 8)) == 9  # nearly constant
+
+
+def test_a_thousand_columns_have_few_charts(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 1000))
+    X[:30] += 2.0
+    X[:30, 777] += 30.0
+    model = ICVIARTMAP(2, index="CH", init=[X[:30].mean(0), X[30:].mean(0)], refine=False).fit(X)
+    page = report(tmp_path, model, X)
+    panels = [a for _, a in page.elements if a.get("class") == "panel"]
+    assert len(panels) == distributions.MOST_PANELS
+    assert "60 of 1000 columns" in page.text["columns"]
+    heads = [a["title"] for tag, a in page.elements if tag == "figcaption"]
+    assert heads[0] == "feature 777"  # the most telling one
+    assert len(page.html) < 3_000_000
+
+
+def test_many_clusters_have_lanes_for_the_largest() -> None:
+    k = 30
+    X = np.repeat(np.arange(k) * 10.0, np.arange(k) + 3)[:, None] + [[0.0, 1.0]]
+    centres = np.column_stack([np.arange(k) * 10.0, np.arange(k) * 10.0 + 1.0])
+    model = ICVIARTMAP(k, index="CH", init=centres, refine=False).fit(X)
+    assert model.n_clusters_ == k
+    found = distributions.distributions(model, X, ["a", "b"], np.arange(2))
+    n = np.bincount(model.labels_)
+    shown = [lane.cluster for lane in found.panels[0].lanes]
+    assert shown == sorted(np.argsort(-n, kind="stable")[: distributions.MOST_LANES].tolist())
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def test_the_contents_lead_to_all_sections(
+    tmp_path: Path, fitted: ICVIARTMAP, blobs: tuple[np.ndarray, np.ndarray]
+) -> None:
+    for truth in (None, blobs[1]):
+        page = report(tmp_path, fitted, blobs[0], truth=truth)
+        links = [str(a["href"]) for tag, a in page.elements if tag == "a"]
+        sections = [f"#{a['id']}" for tag, a in page.elements if tag == "section"]
+        assert links == sections
+        assert ("#classes" in links) == (truth is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("ash", ["ash"]),
+        ("od280/od315_of_diluted_wines", ["od280/", "od315_", "of_", "diluted_", "wines"]),
+        ("averageTemperatureHTTP", ["average", "Temperature", "HTTP"]),
+        ("mean  height_of (cm)", ["mean height_", "of (cm)"]),
+        ("<b>&", ["&lt;b&gt;&amp;"]),
+        ("x" * 30, ["x" * 11 + "…" + "x" * 10]),
+        ("", [""]),
+    ],
+)
+def test_heads_break_between_words_only(name: str, parts: list[str]) -> None:
+    assert head(name).split("<wbr>") == parts
 
 
 # --- stability and what is said of it ------------------------------------------------------------
@@ -498,7 +592,7 @@ def test_the_page_forbids_the_network_and_foreign_scripts(
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert "http" not in policy
-    assert not re.search(r"""(src|href|action)=["'](?!data:,)""", page.html)
+    assert not re.search(r"""(src|href|action)=["'](?!data:,|#)""", page.html)
     assert not any("style" in a for _, a in page.elements)  # the policy would refuse it
 
 

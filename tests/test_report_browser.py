@@ -440,6 +440,82 @@ def test_the_page_is_never_wider_than_the_screen(show: Any, name: str, width: in
     assert over == []
 
 
+def test_the_contents_stay_in_view_where_there_is_room(show: Any) -> None:
+    browser = show("four.html")
+    links = browser.find_elements(By.CSS_SELECTOR, "#contents a")
+    browser.find_element(By.LINK_TEXT, "Stability").send_keys(Keys.ENTER)
+    section = browser.find_element(By.ID, "stability")
+    top = "return arguments[0].getBoundingClientRect().top"
+    assert -1 <= browser.execute_script(top, section) < HEIGHT / 3
+    assert all(0 <= browser.execute_script(top, link) < HEIGHT for link in links)
+    current = "#contents a[aria-current]"
+    browser.execute_script("dispatchEvent(new Event('scroll'))")
+    assert texts(browser, current) == ["Stability"]
+    browser.execute_script("scrollTo(0, 0); dispatchEvent(new Event('scroll'))")
+    assert texts(browser, current) == ["In short"]
+    left = max(link.rect["x"] + link.rect["width"] for link in links)
+    assert left <= browser.find_element(By.ID, "short").rect["x"]
+    browser = show("four.html", NARROW)  # else they stand above
+    contents = browser.find_element(By.ID, "contents").rect
+    assert contents["y"] + contents["height"] <= browser.find_element(By.ID, "short").rect["y"]
+
+
+def test_wide_tables_tell_that_there_is_more(show: Any, folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 20)) + 4.0 * np.repeat(np.arange(3), 30)[:, None]
+    names = [f"averageTemperature of_surface/{i}" for i in range(20)]
+    model = ICVIARTMAP(3, index="CH", random_state=0).fit(X)
+    write_report(folder / "wide.html", model, X, feature_names=names)
+    for width in (WIDE, NARROW):
+        browser = show("wide.html", width)
+        box = browser.find_element(By.CSS_SELECTOR, ".scroll:has(#profile-table)")
+        outer = box.find_element(By.XPATH, "..")
+
+        def more(outer: Any = outer) -> list[str]:
+            return sorted(set(outer.get_attribute("class").split()) - {"wide"})
+
+        assert more() == ["more-right"]
+        browser.execute_script("arguments[0].scrollLeft = 40", box)
+        browser.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 50))")
+        assert more() == ["more-left", "more-right"]
+        browser.execute_script("arguments[0].scrollLeft = 1e6", box)
+        browser.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 50))")
+        assert more() == ["more-left"]
+        # No part of a name between two places to break it is on two lines.
+        broken = browser.execute_script(
+            "const range = document.createRange(); const broken = [];"
+            "for (const name of document.querySelectorAll('thead .name')) "
+            "for (const part of name.childNodes) if (part.nodeType === 3) "
+            "for (const word of part.textContent.matchAll(/\\S+/g)) {"
+            " range.setStart(part, word.index); range.setEnd(part, word.index + word[0].length);"
+            " if (range.getClientRects().length !== 1) broken.push(word[0]) }"
+            "return broken"
+        )
+        assert broken == []
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_labels_of_charts_are_read_at_any_width(show: Any, width: int) -> None:
+    browser = show("forty.html", width)
+    for chart in browser.find_elements(By.CSS_SELECTOR, "svg.chart"):
+        boxes = browser.execute_script(
+            "return [...arguments[0].querySelectorAll('text.tick')]"
+            ".filter((t) => t.getClientRects().length && !t.hasAttribute('transform'))"
+            ".map((t) => { const b = t.getBoundingClientRect();"
+            " return [b.left, b.top, b.right, b.bottom] })",
+            chart,
+        )
+        assert len(boxes) > 4
+        outer = chart.rect
+        for i, (left, top, right, bottom) in enumerate(boxes):
+            assert bottom - top > 11.0  # no smaller than small print
+            assert left >= outer["x"] - 0.5
+            assert right <= outer["x"] + outer["width"] + 8.0
+            for other in boxes[:i]:
+                apart = left >= other[2] or right <= other[0] or top >= other[3] - 2.0
+                assert apart or bottom <= other[1] + 2.0
+
+
 def test_names_stay_text(show: Any) -> None:
     browser = show("hostile.html")
     assert browser.execute_script("return document.scripts.length") == 2
