@@ -171,6 +171,15 @@ def two_settings_stand_side_by_side(browser: Any) -> None:
     not_wider_than_the_screen(browser, WIDE)
 
 
+def a_number_of_the_path_is_fitted_with_the_settings_of_its_result(browser: Any) -> None:
+    slider = find(browser, "#a-path")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    find(browser, "#result-a .path-keep").send_keys(Keys.ENTER)
+    until(lambda: find(browser, "#result-a .told").text.startswith("5 clusters, NI, 3 columns"))
+    assert texts(browser, "#result-a .figures dd")[2] == "5"
+    assert not find(browser, "#result-a .path").is_displayed()  # nothing was chosen
+
+
 def on_a_phone_all_is_there(browser: Any, theme: str) -> None:
     set_screen(browser, NARROW, HEIGHT, theme)
     browser.execute_script("for (const d of document.querySelectorAll('details')) d.open = true")
@@ -183,7 +192,7 @@ def on_a_phone_all_is_there(browser: Any, theme: str) -> None:
         ".getImageData(2, 2, 1, 1).data].slice(0, 3)"
     )
     assert (min(paper) > 200) == (theme == "light")
-    for selector in ("#run", "#a-path", "#result-a .downloads button", "#result-b .remove"):
+    for selector in ("#run", "#a-row", "#result-a .downloads button", "#result-b .remove"):
         assert find(browser, selector).is_displayed()
     set_screen(browser, WIDE, HEIGHT, "light")
 
@@ -204,7 +213,7 @@ def a_visit_goes_on_after_the_page_is_loaded_again(browser: Any) -> None:
     browser.refresh()
     wait_for(browser, "#result-a canvas")
     wait_for(browser, "#result-b canvas")
-    assert texts(browser, "#result-a .figures dd")[2] == "4"
+    assert texts(browser, "#result-a .figures dd")[2] == "5"
     find(browser, "#result-b .remove").click()
     until(lambda: not find(browser, "#result-b").is_displayed())
     assert not find(browser, "#comparison").is_displayed()
@@ -231,6 +240,7 @@ def test_a_visit(browser: Any, folder: Path, tmp_path: Path) -> None:
     a_fit_is_run_and_the_number_moved_along_the_path(browser)
     a_row_is_explained_by_click_and_by_name(browser)
     two_settings_stand_side_by_side(browser)
+    a_number_of_the_path_is_fitted_with_the_settings_of_its_result(browser)
     for theme in ("light", "dark"):
         on_a_phone_all_is_there(browser, theme)
     results_are_saved(browser, tmp_path)

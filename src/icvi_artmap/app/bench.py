@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,7 @@ DOWNLOADS = {
     "report": ("report", ".html"),
 }
 STOPPED = "Stopped."
+DIED = "The process of the fit has ended by itself. Is there enough memory?"
 
 
 class ConflictError(Exception):
@@ -57,6 +59,7 @@ class Bench:
         self.file: File | None = None
         self.fits: dict[str, Fit] = {}
         self._ready = Process()
+        self._changing = threading.RLock()
 
     # --- the file --------------------------------------------------------------------------------
 
@@ -70,9 +73,10 @@ class Bench:
                 self._ready = Process()
                 raise FailedError(f"{name} cannot be read: reading it has failed.") from error
             raise FailedError(_by_its_name(str(error), path, name)) from error
-        former, self.file = self.file, File(path, name, columns)
-        for slot in SLOTS:
-            self.clear(slot)
+        with self._changing:
+            former, self.file = self.file, File(path, name, columns)
+            for slot in SLOTS:
+                self.clear(slot)
         if former is not None and former.path != path:
             self._discard(former.path)
         return columns
@@ -86,22 +90,23 @@ class Bench:
 
     def begin(self, slot: str, asked: Mapping[str, Any]) -> partial[None]:
         """Take a process for a fit; returns what does it."""
-        if self.file is None:
-            raise ConflictError("Choose a file first.")
-        if slot in self.fits and self.fits[slot].state == "running":
-            raise ConflictError("This fit is running. Stop it first.")
-        given = {
-            "path": str(self.file.path),
-            "name": self.file.name,
-            "columns": checked_columns(asked.get("columns")),
-            "settings": checked_settings(asked),
-            "label_column": asked.get("label_column") or None,
-            "id_column": asked.get("id_column") or None,
-        }
-        self.clear(slot)
-        fit = self.fits[slot] = Fit(self._ready)
-        self._ready = Process()
-        return partial(self._run, fit, given)
+        with self._changing:
+            if self.file is None:
+                raise ConflictError("Choose a file first.")
+            if slot in self.fits and self.fits[slot].state == "running":
+                raise ConflictError("This fit is running. Stop it first.")
+            given = {
+                "path": str(self.file.path),
+                "name": self.file.name,
+                "columns": checked_columns(asked.get("columns")),
+                "settings": checked_settings(asked),
+                "label_column": asked.get("label_column") or None,
+                "id_column": asked.get("id_column") or None,
+            }
+            self.clear(slot)
+            fit = self.fits[slot] = Fit(self._ready)
+            self._ready = Process()
+            return partial(self._run, fit, given)
 
     def _run(self, fit: Fit, given: dict[str, Any]) -> None:
         try:
@@ -111,7 +116,7 @@ class Bench:
             fit.message = _by_its_name(str(error), Path(given["path"]), given["name"])
             fit.state = "failed"
         except EndedError:
-            fit.message = STOPPED if fit.process.ended else "The fit has ended: memory is short."
+            fit.message = STOPPED if fit.process.ended else DIED
             fit.state = "failed"
         if fit.state == "failed":
             fit.process.end()
@@ -123,8 +128,10 @@ class Bench:
 
     def clear(self, slot: str) -> None:
         """Forget a fit, and give back its memory."""
-        if slot in self.fits:
-            self.fits.pop(slot).process.end()
+        with self._changing:
+            fit = self.fits.pop(slot, None)
+        if fit is not None:
+            fit.process.end()
 
     def status(self) -> dict[str, Any]:
         """The state of every fit."""

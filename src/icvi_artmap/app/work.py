@@ -133,6 +133,7 @@ class Work:
             "notes": self.notes,
             "clusters": self._clusters(profiles, names),
             "settings": self._settings(),
+            "asked": self._asked(),
             "drawn": rows.tolist(),
             "path": self._path(partitions, rows),
         }
@@ -151,6 +152,17 @@ class Work:
             }
             for i in range(self.model.n_clusters_)
         ]
+
+    def _asked(self) -> dict[str, Any]:
+        """What the page asks for to have this fit again."""
+        settings = dict(self.request.settings)
+        return {
+            "columns": self.request.columns,
+            "label_column": self.request.label_column,
+            "id_column": self.request.id_column,
+            "seed": settings.pop("random_state"),
+            **settings,
+        }
 
     def _settings(self) -> list[str]:
         """The settings that tell this fit from another, in words."""

@@ -8,11 +8,11 @@ const text = (tag, content, name = "") => {
   return made;
 };
 
-// One result in its section. `keep(k)` asks for a fit with another number of clusters.
+// One result in its section.
 class Result {
-  constructor(slot, keep) {
+  constructor(slot) {
     this.slot = slot;
-    this.keep = keep;
+    this.keep = () => {}; // asks for a fit with so many clusters
     this.section = document.getElementById(`result-${slot}`);
     this.content = null;
   }

@@ -4,7 +4,7 @@
 const POLL = 300; // milliseconds between two looks at fits that run
 const MIB = 2 ** 20;
 const byId = (id) => document.getElementById(id);
-const results = { a: new Result("a", (k) => run("a", k)), b: new Result("b", (k) => run("b", k)) };
+const results = { a: new Result("a"), b: new Result("b") };
 const each = Object.values(results);
 
 // --- the file -----------------------------------------------------------------------------------
@@ -47,11 +47,11 @@ for (const kind of ["dragover", "dragleave", "drop"])
 
 // --- fits ---------------------------------------------------------------------------------------
 
-const settings = (k) => {
+const settings = () => {
   const typed = byId("n-clusters").value.trim().toLowerCase();
   return {
     columns: usedColumns(),
-    n_clusters: k ?? (/^\d+$/.test(typed) ? Number(typed) : typed || "auto"),
+    n_clusters: /^\d+$/.test(typed) ? Number(typed) : typed || "auto",
     index: byId("index").value,
     shape: byId("shape").value,
     missing: byId("missing").value,
@@ -62,10 +62,10 @@ const settings = (k) => {
     label_column: byId("label-column").value,
   };
 };
-const run = async (slot, k) => {
+const run = async (slot, asked) => {
   byId("form-message").textContent = "";
   try {
-    await tell(`api/${slot}/fit`, settings(k));
+    await tell(`api/${slot}/fit`, asked);
   } catch (error) {
     byId("form-message").textContent = error.message;
     return;
@@ -78,10 +78,12 @@ const run = async (slot, k) => {
 };
 byId("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  run("a");
+  run("a", settings());
 });
-byId("run-beside").addEventListener("click", () => run("b"));
+byId("run-beside").addEventListener("click", () => run("b", settings()));
 for (const result of each) {
+  // Another number of clusters, and all else as it was.
+  result.keep = (k) => run(result.slot, { ...result.content.asked, n_clusters: k });
   result.part(".stop").addEventListener("click", () => tell(`api/${result.slot}/stop`));
   result.part(".remove").addEventListener("click", async () => {
     await tell(`api/${result.slot}/clear`);
@@ -120,11 +122,12 @@ const watch = async () => {
 
 // --- side by side -------------------------------------------------------------------------------
 
+const largest = ({ clusters }) => clusters.reduce((most, one) => (one.rows > most.rows ? one : most)).share;
 const compared = ([a, b]) => [
   ["settings", a.settings.join(", "), b.settings.join(", ")],
   ["clusters", a.n_clusters, b.n_clusters],
   ["index", `${a.index} ${a.index_value}`, `${b.index} ${b.index_value}`],
-  ["largest cluster", a.clusters[0]?.share, b.clusters[0]?.share],
+  ["largest cluster", largest(a), largest(b)],
   ["noise", a.noise, b.noise],
   ["seconds", a.seconds, b.seconds],
 ];
