@@ -22,7 +22,7 @@ HEADERS = {
 OWN_SITES = frozenset(["same-origin", "none"])
 
 FOREIGN_HOST = "This server answers to its own address only."
-FOREIGN_ORIGIN = "Another page may not ask this server."
+FOREIGN_ORIGIN = "Another page may not ask this server. Open the address in a tab of its own."
 NO_TOKEN = "The address lacks the token. Use the whole address that icvi-artmap app has printed."
 BAD_PATH = "There is no such path."
 
