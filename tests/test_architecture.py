@@ -97,7 +97,7 @@ def test_what_is_no_knowledge_of_an_index():
 
 
 #: Rooms that see estimators from outside, as users do.
-OUTSIDE = ("cli", "report", "plotting", "inspection", "persistence", "reproduction")
+OUTSIDE = ("cli", "app", "report", "plotting", "inspection", "persistence", "reproduction")
 #: Public in spite of their names.
 OF_NAMED_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
 

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs, make_circles
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
@@ -33,8 +34,8 @@ from icvi_artmap._support.wording import number, percent
 from icvi_artmap.estimators.components import Joins
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.inspection import uncertain
-from icvi_artmap.report import charts, points, quality, reading
-from icvi_artmap.report.page import shade, signed
+from icvi_artmap.report import charts, directions, distributions, points, quality, reading
+from icvi_artmap.report.page import head, shade, signed
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -49,7 +50,7 @@ HOSTILE = [
 class Page(HTMLParser):
     """Elements with their attributes, texts, and tables as rows of (text, data-value)."""
 
-    VOID = frozenset({"meta", "link", "br", "img", "input"})
+    VOID = frozenset({"meta", "link", "br", "img", "input", "wbr"})
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -163,8 +164,8 @@ def test_the_points_are_the_rows(
     found = report(tmp_path, fitted, X, feature_names=["a", "b", "c"], ids=ids).points()
     assert found["ids"] == ids
     assert found["clusters"] == fitted.labels_.tolist()
-    assert [axis["name"] for axis in found["axes"][2:]] == ["a", "b", "c"]
-    for axis, column in zip(found["axes"][2:], X.T, strict=True):
+    assert [axis["name"] for axis in found["axes"][4:]] == ["a", "b", "c"]
+    for axis, column in zip(found["axes"][4:], X.T, strict=True):
         np.testing.assert_allclose(axis["values"], column, rtol=1e-5)
     first, second = (np.array(axis["values"]) for axis in found["axes"][:2])
     assert first.var() >= second.var()
@@ -220,6 +221,142 @@ def test_the_table_of_uncertain_rows_points_into_the_map(
     page = report(tmp_path, fitted, X, ids=names, max_points=3)  # no room for them all
     assert len(page.points()["ids"]) == 3
     assert [text for (text, _), *_ in page.tables["uncertain-table"][1:]] == shown
+
+
+# --- directions of the map ------------------------------------------------------------------------
+
+
+def test_separating_directions_are_those_of_fisher() -> None:
+    X, y = make_blobs(400, centers=4, n_features=5, cluster_std=2.0, random_state=2)
+    X = X @ np.random.default_rng(0).normal(size=(5, 5))  # clusters that are long, and aslant
+    found = directions.separating(X, y)
+    known = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
+    for i in range(2):
+        ours, theirs = X @ found.vectors[:, i], X @ known.scalings_[:, i]
+        assert abs(np.corrcoef(ours, theirs)[0, 1]) > 0.99
+        within = sum(((ours[y == c] - ours[y == c].mean()) ** 2).sum() for c in range(4))
+        assert within / 396 == pytest.approx(1.0, abs=0.1)
+    np.testing.assert_allclose(found.parts, known.explained_variance_ratio_[:2], atol=0.02)
+    noisy = directions.separating(np.vstack([X, X[:9] + 99.0]), np.append(y, [-1] * 9))
+    np.testing.assert_array_equal(noisy.vectors, found.vectors)
+
+
+def test_two_clusters_have_one_separating_direction() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3)) * [1.0, 1.0, 9.0]
+    y = np.repeat([0, 1], 100)
+    X[:, 0] += 8.0 * y
+    found = directions.separating(X, y)
+    strongest = np.abs(found.vectors).argmax(axis=0)
+    assert strongest.tolist() == [0, 2]  # where they differ, and where the rest varies most
+    assert found.parts.tolist() == [1.0, 0.0]
+    assert directions.separating(X, np.zeros(200, np.int64)).vectors.shape == (3, 0)
+    assert directions.separating(X[:, :1], y).vectors.shape == (1, 0)
+
+
+def test_more_columns_than_rows_have_directions_too() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 10)
+    X = rng.normal(size=(30, 200)) + 3.0 * y[:, None]
+    found = directions.separating(X, y)
+    assert np.isfinite(found.vectors).all()
+    assert (np.diff([(X @ found.vectors[:, 0])[y == c].mean() for c in range(3)]) > 0).all()
+    same = directions.separating(np.repeat(X[::10], 10, axis=0), y)  # no spread within clusters
+    assert np.isfinite(same.vectors).all()
+
+
+# --- columns by cluster ---------------------------------------------------------------------------
+
+
+def heights(outline: str, base: int) -> list[float]:
+    """How high the bars of an outline are."""
+    return [base - float(top) for top in re.findall(r"V([\d.]+)H", outline)]
+
+
+def test_bars_count_the_rows_of_every_cluster(
+    fitted: ICVIARTMAP, blobs: tuple[np.ndarray, np.ndarray]
+) -> None:
+    X, _ = blobs
+    found = distributions.distributions(fitted, X, ["a", "b", "c"], np.array([2, 1, 0]))
+    assert [panel.name for panel in found.panels] == ["a", "b", "c"]
+    assert found.n_clusters == 4
+    for panel, column in zip(found.panels, X.T, strict=True):
+        low, high = np.quantile(column, [0.005, 0.995])
+        assert (panel.low, panel.high) == (number(low), number(high))
+        for i, lane in enumerate(panel.lanes):
+            own = np.clip(column[fitted.labels_ == i], low, high)
+            bars = np.array(heights(lane.outline, lane.base))
+            counts, _ = np.histogram(own, len(bars), (low, high))
+            np.testing.assert_allclose(bars, panel.bar * counts / counts.max(), atol=0.06)
+            part = (np.median(own) - low) / (high - low)
+            across = panel.left + part * (panel.width - panel.left - 2)
+            assert lane.median == pytest.approx(across, abs=0.06)
+        assert f"0: {number(np.median(column[fitted.labels_ == 0]))}" in panel.text
+
+
+def test_whole_numbers_that_are_few_have_a_bar_each() -> None:
+    column = np.array([0.0, 1.0, 1.0, 3.0, 3.0, 3.0])
+    edges = distributions._edges(column, 8)
+    np.testing.assert_array_equal(edges, [-0.5, 0.5, 1.5, 2.5, 3.5])
+    assert len(distributions._edges(np.full(9, 7.0), 8)) == 9  # a constant column
+    assert len(distributions._edges(np.append(np.zeros(999), 5.5), 8)) == 9  # nearly constant
+
+
+def test_a_thousand_columns_have_few_charts(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 1000))
+    X[:30] += 2.0
+    X[:30, 777] += 30.0
+    model = ICVIARTMAP(2, index="CH", init=[X[:30].mean(0), X[30:].mean(0)], refine=False).fit(X)
+    page = report(tmp_path, model, X)
+    panels = [a for _, a in page.elements if a.get("class") == "panel"]
+    assert len(panels) == distributions.MOST_PANELS
+    assert "60 of 1000 columns" in page.text["columns"]
+    heads = [a["title"] for tag, a in page.elements if tag == "figcaption"]
+    assert heads[0] == "feature 777"  # the most telling one
+    assert len(page.html) < 3_000_000
+
+
+def test_many_clusters_have_lanes_for_the_largest() -> None:
+    k = 30
+    X = np.repeat(np.arange(k) * 10.0, np.arange(k) + 3)[:, None] + [[0.0, 1.0]]
+    centres = np.column_stack([np.arange(k) * 10.0, np.arange(k) * 10.0 + 1.0])
+    model = ICVIARTMAP(k, index="CH", init=centres, refine=False).fit(X)
+    assert model.n_clusters_ == k
+    found = distributions.distributions(model, X, ["a", "b"], np.arange(2))
+    n = np.bincount(model.labels_)
+    shown = [lane.cluster for lane in found.panels[0].lanes]
+    assert shown == sorted(np.argsort(-n, kind="stable")[: distributions.MOST_LANES].tolist())
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def test_the_contents_lead_to_all_sections(
+    tmp_path: Path, fitted: ICVIARTMAP, blobs: tuple[np.ndarray, np.ndarray]
+) -> None:
+    for truth in (None, blobs[1]):
+        page = report(tmp_path, fitted, blobs[0], truth=truth)
+        links = [str(a["href"]) for tag, a in page.elements if tag == "a"]
+        sections = [f"#{a['id']}" for tag, a in page.elements if tag == "section"]
+        assert links == sections
+        assert ("#classes" in links) == (truth is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("ash", ["ash"]),
+        ("od280/od315_of_diluted_wines", ["od280/", "od315_", "of_", "diluted_", "wines"]),
+        ("averageTemperatureHTTP", ["average", "Temperature", "HTTP"]),
+        ("mean  height_of (cm)", ["mean height_", "of (cm)"]),
+        ("<b>&", ["&lt;b&gt;&amp;"]),
+        ("x" * 30, ["x" * 11 + "…" + "x" * 10]),
+        ("", [""]),
+    ],
+)
+def test_heads_break_between_words_only(name: str, parts: list[str]) -> None:
+    assert head(name).split("<wbr>") == parts
 
 
 # --- stability and what is said of it ------------------------------------------------------------
@@ -441,7 +578,7 @@ def test_nothing_in_the_data_becomes_markup(tmp_path: Path) -> None:
     assert not set(raw[1]) & set("<>&\u2028\u2029")
     found = page.points()
     clean = [name.replace("\ud800", "?") for name in HOSTILE]
-    assert [axis["name"] for axis in found["axes"][2:]] == clean
+    assert [axis["name"] for axis in found["axes"][4:]] == clean
     assert found["ids"][:6] == clean
 
 
@@ -455,7 +592,7 @@ def test_the_page_forbids_the_network_and_foreign_scripts(
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert "http" not in policy
-    assert not re.search(r"""(src|href|action)=["'](?!data:,)""", page.html)
+    assert not re.search(r"""(src|href|action)=["'](?!data:,|#)""", page.html)
     assert not any("style" in a for _, a in page.elements)  # the policy would refuse it
 
 
@@ -536,7 +673,7 @@ def test_one_feature_and_a_constant_one(tmp_path: Path) -> None:
     both = np.hstack([x, np.full((40, 1), 7.0)])
     page = report(tmp_path, ICVIARTMAP(2, random_state=0).fit(both), both)
     assert "The same in all rows, so without effect: feature 1." in page.text["notes"]
-    assert page.points()["start"] == [2, 3]
+    assert page.points()["start"] == [4, 5]
 
 
 def test_equal_rows_only(tmp_path: Path) -> None:
@@ -555,7 +692,7 @@ def test_many_features_are_cut_to_the_telling_ones(tmp_path: Path) -> None:
     page = report(tmp_path, model, X)
     assert "50 of 60 columns can be chosen" in page.text["map"]
     names = [axis["name"] for axis in page.points()["axes"]]
-    assert len(names) == 52
+    assert len(names) == 54
     assert "feature 41" in names
     assert [text for text, _ in page.tables["profile-table"][0]][1] == "feature 41"
     assert all(len(each) == points.IN_TOOLTIP for each in page.points()["telling"])
@@ -574,16 +711,16 @@ def test_components_and_their_tree(tmp_path: Path, rings: tuple[np.ndarray, ICVI
     found, joins = model.components_, model.joins_
     pieces, axes = page.points()["pieces"], page.points()["axes"]
     assert pieces["clusters"] == found.clusters.tolist()
-    features = np.array(pieces["centres"])[:, 2:]  # two principal components come first
+    features = np.array(pieces["centres"])[:, 4:]  # four directions come first
     np.testing.assert_allclose(features, found.means, rtol=1e-5)
     places = np.array([axis["values"] for axis in axes]).T
     for i, centre in enumerate(pieces["centres"]):
         own = places[found.labels == i]
         np.testing.assert_allclose(own.mean(axis=0), centre, rtol=1e-4, atol=1e-4)
-    spreads = np.zeros((len(found.clusters), 4, 4))
-    spreads[:, *np.tril_indices(4)] = pieces["spreads"]
-    np.testing.assert_allclose(spreads[:, 3, 2], found.covariances[:, 1, 0], rtol=1e-5)
-    np.testing.assert_allclose(spreads[:, 3, 3], found.covariances[:, 1, 1], rtol=1e-5)
+    spreads = np.zeros((len(found.clusters), 6, 6))
+    spreads[:, *np.tril_indices(6)] = pieces["spreads"]
+    np.testing.assert_allclose(spreads[:, 5, 4], found.covariances[:, 1, 0], rtol=1e-5)
+    np.testing.assert_allclose(spreads[:, 5, 5], found.covariances[:, 1, 1], rtol=1e-5)
     assert f"joined of {len(found.clusters)} components" in page.text["short"]
     assert "n_init" not in page.text["short"]
     np.testing.assert_array_equal(page.numbers("join-table")[:, 2], joins.prominence)
@@ -722,7 +859,7 @@ def test_a_data_frame_brings_its_names(tmp_path: Path) -> None:
     frame = pd.DataFrame(X, columns=["height", "weight"], index=[f"p{i}" for i in range(40)])
     found = report(tmp_path, ICVIARTMAP(2, random_state=0).fit(frame), frame).points()
     assert found["ids"][:2] == ["p0", "p1"]
-    assert [axis["name"] for axis in found["axes"][2:]] == ["height", "weight"]
+    assert [axis["name"] for axis in found["axes"][4:]] == ["height", "weight"]
 
 
 def test_unknown_classes_do_not_count(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -13,37 +12,19 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_circles
 
+from helpers.browser import open_browser, set_screen
 from icvi_artmap import ICVIARTMAP, write_report
 from icvi_artmap._support.colours import MARKERS, style
 from icvi_artmap._support.wording import number
 from icvi_artmap.report import page
 
-CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
-if not (CHROMIUM.exists() and DRIVER.exists()):
-    pytest.skip(
-        f"no {CHROMIUM} or {DRIVER}: apt-get install chromium chromium-driver",
-        allow_module_level=True,
-    )
-SCRIPT = Path(page.__file__).parent / "templates" / "report.js"
-webdriver = pytest.importorskip("selenium.webdriver")
+SCRIPTS = Path(page.__file__).parent / "templates"
+pytest.importorskip("selenium.webdriver")
 
-from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--force-device-scale-factor=1",
-)
 WIDE, NARROW, HEIGHT = 1200, 360, 900
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script><b>bold</b>"]
 #: Pixels of every colour, counted in a copy of the canvas.
@@ -102,17 +83,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", name="browser")
 def one_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    options.set_capability("unhandledPromptBehavior", "ignore")
-    os.environ.setdefault("SE_OFFLINE", "true")  # selenium looks for nothing on the network
-    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
-    yield driver
-    driver.quit()
+    with open_browser(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
 
 
 @pytest.fixture(name="show")
@@ -120,14 +92,7 @@ def shown_page(browser: Any, folder: Path) -> Iterator[Any]:
     """Open a report, so wide and in such colours; at the end nothing may have gone wrong."""
 
     def show(name: str, width: int = WIDE, theme: str = "light") -> Any:
-        browser.execute_cdp_cmd(
-            "Emulation.setEmulatedMedia",
-            {"features": [{"name": "prefers-color-scheme", "value": theme}]},
-        )
-        browser.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False},
-        )
+        set_screen(browser, width, HEIGHT, theme)
         browser.get((folder / name).as_uri())
         return browser
 
@@ -214,6 +179,27 @@ def test_rows_of_noise_are_drawn_and_can_be_pointed_at(show: Any, folder: Path) 
     assert texts(browser, "#tip .chip") == ["noise"]
 
 
+def test_a_view_sets_both_axes(show: Any) -> None:
+    browser = show("four.html")
+    view = browser.find_element(By.ID, "view")
+    names = ["principal components", "best separating directions", "own choice"]
+    assert texts(browser, "#view option") == names
+    assert view.get_attribute("value") == "0"
+
+    def axes() -> list[str]:
+        return [browser.find_element(By.ID, f"axis-{a}").get_attribute("value") for a in "xy"]
+
+    whole = numbers(browser, "view")
+    view.send_keys("best")  # by keyboard
+    assert axes() == ["2", "3"]
+    assert numbers(browser, "view") != whole
+    choose(browser, "axis-y", "feature 1")
+    assert view.get_attribute("value") == "-1"
+    choose(browser, "view", "principal components")
+    assert axes() == ["0", "1"]
+    assert numbers(browser, "view") == whole
+
+
 def test_pointing_at_a_row_shows_it(show: Any) -> None:
     browser = show("four.html")
     model, X = fitted(4)
@@ -238,8 +224,7 @@ def test_pointing_at_a_row_shows_it(show: Any) -> None:
 
 def test_numbers_are_written_as_elsewhere(show: Any) -> None:
     """The script has the rule of ``wording`` once more."""
-    script = SCRIPT.read_text(encoding="utf-8")
-    section = script[script.index("// --- numbers") : script.index("// --- the map")]
+    section = (SCRIPTS / "numbers.js").read_text(encoding="utf-8")
     rng = np.random.default_rng(0)
     every = [
         0.0,
@@ -274,10 +259,10 @@ def test_every_mark_has_a_shape(show: Any) -> None:
     assert shapes == [
         shape for shape in ("circle 1", "polygon 4", "polygon 3", "polygon 4") for _ in range(10)
     ]
-    script = SCRIPT.read_text(encoding="utf-8")
+    script = (SCRIPTS / "marks.js").read_text(encoding="utf-8")
     corners = script[script.index("const CORNERS = {") :]
     corners = corners[: corners.index("};")]
-    names = re.findall(r'^    "?([^":]+)"?:', corners, re.MULTILINE)
+    names = re.findall(r'^  "?([^":]+)"?:', corners, re.MULTILINE)
     assert tuple(names) == MARKERS
 
 
@@ -455,13 +440,89 @@ def test_the_page_is_never_wider_than_the_screen(show: Any, name: str, width: in
     assert over == []
 
 
+def test_the_contents_stay_in_view_where_there_is_room(show: Any) -> None:
+    browser = show("four.html")
+    links = browser.find_elements(By.CSS_SELECTOR, "#contents a")
+    browser.find_element(By.LINK_TEXT, "Stability").send_keys(Keys.ENTER)
+    section = browser.find_element(By.ID, "stability")
+    top = "return arguments[0].getBoundingClientRect().top"
+    assert -1 <= browser.execute_script(top, section) < HEIGHT / 3
+    assert all(0 <= browser.execute_script(top, link) < HEIGHT for link in links)
+    current = "#contents a[aria-current]"
+    browser.execute_script("dispatchEvent(new Event('scroll'))")
+    assert texts(browser, current) == ["Stability"]
+    browser.execute_script("scrollTo(0, 0); dispatchEvent(new Event('scroll'))")
+    assert texts(browser, current) == ["In short"]
+    left = max(link.rect["x"] + link.rect["width"] for link in links)
+    assert left <= browser.find_element(By.ID, "short").rect["x"]
+    browser = show("four.html", NARROW)  # else they stand above
+    contents = browser.find_element(By.ID, "contents").rect
+    assert contents["y"] + contents["height"] <= browser.find_element(By.ID, "short").rect["y"]
+
+
+def test_wide_tables_tell_that_there_is_more(show: Any, folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 20)) + 4.0 * np.repeat(np.arange(3), 30)[:, None]
+    names = [f"averageTemperature of_surface/{i}" for i in range(20)]
+    model = ICVIARTMAP(3, index="CH", random_state=0).fit(X)
+    write_report(folder / "wide.html", model, X, feature_names=names)
+    for width in (WIDE, NARROW):
+        browser = show("wide.html", width)
+        box = browser.find_element(By.CSS_SELECTOR, ".scroll:has(#profile-table)")
+        outer = box.find_element(By.XPATH, "..")
+
+        def more(outer: Any = outer) -> list[str]:
+            return sorted(set(outer.get_attribute("class").split()) - {"wide"})
+
+        assert more() == ["more-right"]
+        browser.execute_script("arguments[0].scrollLeft = 40", box)
+        browser.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 50))")
+        assert more() == ["more-left", "more-right"]
+        browser.execute_script("arguments[0].scrollLeft = 1e6", box)
+        browser.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 50))")
+        assert more() == ["more-left"]
+        # No part of a name between two places to break it is on two lines.
+        broken = browser.execute_script(
+            "const range = document.createRange(); const broken = [];"
+            "for (const name of document.querySelectorAll('thead .name')) "
+            "for (const part of name.childNodes) if (part.nodeType === 3) "
+            "for (const word of part.textContent.matchAll(/\\S+/g)) {"
+            " range.setStart(part, word.index); range.setEnd(part, word.index + word[0].length);"
+            " if (range.getClientRects().length !== 1) broken.push(word[0]) }"
+            "return broken"
+        )
+        assert broken == []
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_labels_of_charts_are_read_at_any_width(show: Any, width: int) -> None:
+    browser = show("forty.html", width)
+    for chart in browser.find_elements(By.CSS_SELECTOR, "svg.chart"):
+        boxes = browser.execute_script(
+            "return [...arguments[0].querySelectorAll('text.tick')]"
+            ".filter((t) => t.getClientRects().length && !t.hasAttribute('transform'))"
+            ".map((t) => { const b = t.getBoundingClientRect();"
+            " return [b.left, b.top, b.right, b.bottom] })",
+            chart,
+        )
+        assert len(boxes) > 4
+        outer = chart.rect
+        for i, (left, top, right, bottom) in enumerate(boxes):
+            assert bottom - top > 11.0  # no smaller than small print
+            assert left >= outer["x"] - 0.5
+            assert right <= outer["x"] + outer["width"] + 8.0
+            for other in boxes[:i]:
+                apart = left >= other[2] or right <= other[0] or top >= other[3] - 2.0
+                assert apart or bottom <= other[1] + 2.0
+
+
 def test_names_stay_text(show: Any) -> None:
     browser = show("hostile.html")
     assert browser.execute_script("return document.scripts.length") == 2
     assert browser.find_elements(By.CSS_SELECTOR, "img, b") == []
     assert browser.find_element(By.TAG_NAME, "h1").text == HOSTILE[0] + "x" * 150
     assert texts(browser, "#notes li") == HOSTILE
-    assert texts(browser, "#axis-x option")[2:-1] == HOSTILE
+    assert texts(browser, "#axis-x option")[4:-1] == HOSTILE
     _, X = fitted(4)
     choose(browser, "axis-x", HOSTILE[0])
     choose(browser, "axis-y", HOSTILE[1])

@@ -34,6 +34,15 @@ class Watch:
         """
         return False
 
+    #: Whether :meth:`tried` is to be called, for which every partition is worked out.
+    wants_partitions = False
+
+    def tried(self, labels: Any) -> None:
+        """A partition of all samples that was found while the number of clusters was chosen.
+
+        It is called for every number tried, with the cluster of every sample.
+        """
+
 
 UNWATCHED = Watch()
 AttributesOf = Callable[[Any], dict[str, Any]]

@@ -27,6 +27,7 @@ from icvi_artmap.cli.score import score
 from icvi_artmap.cli.tune import tune
 from icvi_artmap.cli.warmup import warmup
 from icvi_artmap.cli.watch import watch
+from icvi_artmap.cli.workbench import workbench
 
 WRONG = 2
 INTERRUPTED = 130
@@ -75,6 +76,7 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command()(_ending_with_its_reader(command))
+app.command("app")(_ending_with_its_reader(workbench))
 
 
 def _print_version(wanted: bool) -> None:

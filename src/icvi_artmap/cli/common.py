@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from icvi_artmap._support.wording import LONGEST_PATH, counted, plural, quoted, shortened
+from icvi_artmap._support.wording import LONGEST_PATH, shortened
 from icvi_artmap.indices.registry import NAMES
+from icvi_artmap.preparation.used_columns import FILLED_WITH as FILLED_WITH
+from icvi_artmap.preparation.used_columns import binary_columns as binary_columns
+from icvi_artmap.preparation.used_columns import with_note_on_gaps as with_note_on_gaps
+from icvi_artmap.preparation.used_columns import without_binary_columns, without_constant
 from icvi_artmap.tables.formats import STREAM, names_of_formats, suffixes_of, written_formats
 
 if TYPE_CHECKING:
@@ -63,16 +67,6 @@ class Transform(StrEnum):
     none = "none"
     clip = "clip"
     power = "power"
-
-
-#: What missing values are filled with, in words.
-FILLED_WITH = {
-    Missing.mean: "the mean of the column",
-    Missing.median: "the median of the column",
-    Missing.neighbours: "the mean of the nearest rows",
-}
-#: A column of numbers with three to so many different values is named, if each comes so often.
-FEW_VALUES, OFTEN = 10, 10
 
 
 DataArgument = Annotated[
@@ -432,102 +426,9 @@ def read_whole(given: Input) -> Table:
     return without_constant(table, given.name)
 
 
-def with_note_on_gaps(table: Table, what: str) -> Table:
-    """The table with a note on its missing values; none if it has none."""
-    import numpy as np
-
-    count = int(np.isnan(table.X).sum())
-    if not count:
-        return table
-    note = (
-        f"{counted(count, 'missing value')} {'was' if count == 1 else 'were'} replaced by {what} "
-        f"({_named(table, np.isnan(table.X.T).sum(axis=1) > 0)})."
-    )
-    return _with_notes(table, *table.notes, note)
-
-
-def without_constant(table: Table, name: str) -> Table:
-    """The table without columns of a single value; a note says which they were."""
-    import numpy as np
-
-    from icvi_artmap.tables.reading import CONSTANT
-
-    first = np.nanmin(table.X, axis=0)
-    varied = ((first != table.X) & ~np.isnan(table.X)).any(axis=0)
-    if varied.all() or len(table) == 1:
-        return table
-    if not varied.any():
-        raise ValueError(f"All rows of {name!r} are the same: there are no clusters to find.")
-    kept = _of_columns(table, varied)
-    notes = [note for note in table.notes if not note.startswith(CONSTANT)]
-    return _with_notes(kept, *notes, f"Constant, left out: {_named(table, ~varied)}.")
-
-
-def binary_columns(table: Table) -> list[str]:
-    """Columns of numbers that have two different values."""
-    import numpy as np
-
-    from icvi_artmap.preparation.columns import is_binary
-
-    return [
-        name
-        for name, column in zip(table.columns, table.X.T, strict=True)
-        if name not in table.words and is_binary(column[~np.isnan(column)])
-    ]
-
-
 def without_categories(table: Table, given: Input) -> Table:
-    """The table without columns of two values, unless they were asked for or there are no others.
-
-    Two values make two flat clusters. Columns with few values are named.
-    """
-    import numpy as np
-
-    from icvi_artmap.tables.reading import TRUTH_VALUES
-
-    binary = binary_columns(table)
-    two = np.array([name in binary for name in table.columns])
-    if given.columns is None and two.any() and not two.all():
-        left_out = f"Two values only, left out: {_named(table, two)}."
-        notes = [note for note in table.notes if not note.startswith(TRUTH_VALUES)]
-        table = _with_notes(_of_columns(table, ~two), *notes, left_out)
-    few = np.array([name not in binary and _has_few_values(x) for name, x in _columns(table)])
-    if few.any():
-        note = f"Few different values, used as numbers: {_named(table, few)}."
-        table = _with_notes(table, *table.notes, note)
-    return table
-
-
-def _columns(table: Table) -> list[tuple[str, NDArray[Any]]]:
-    return list(zip(table.columns, table.X.T, strict=True))
-
-
-def _has_few_values(column: NDArray[Any]) -> bool:
-    import numpy as np
-
-    values, times = np.unique(column[~np.isnan(column)], return_counts=True)
-    return len(values) <= FEW_VALUES and bool(times.mean() >= OFTEN)
-
-
-def _of_columns(table: Table, chosen: NDArray[Any]) -> Table:
-    from dataclasses import replace
-
-    import numpy as np
-
-    names = tuple(name for name, use in zip(table.columns, chosen, strict=True) if use)
-    words = {name: words for name, words in table.words.items() if name in names}
-    return replace(table, X=np.ascontiguousarray(table.X[:, chosen]), columns=names, words=words)
-
-
-def _with_notes(table: Table, *notes: str) -> Table:
-    from dataclasses import replace
-
-    return replace(table, notes=notes)
-
-
-def _named(table: Table, chosen: NDArray[Any]) -> str:
-    names = [name for name, use in zip(table.columns, chosen, strict=True) if use]
-    return f"{plural(len(names), 'column')} {quoted(names)}"
+    """The table without columns of two values, unless they were asked for."""
+    return without_binary_columns(table, asked_for=given.columns is not None)
 
 
 def written_files(*paths: str | None) -> list[str]:

@@ -277,7 +277,7 @@ def read_for_fit(given: Input) -> tuple[Table, list[str]]:
 def fit_model(given: Input, settings: dict[str, Any], kept: Kept, bar: Bar) -> Fitted:
     """Read the table and fit a model on it."""
     from icvi_artmap.cli.kept import check_table
-    from icvi_artmap.cli.output import warnings_as_notes, watch_fit
+    from icvi_artmap.cli.output import watch_fit
 
     table, names = read_for_fit(given)
     check_table(kept, given)
@@ -286,25 +286,11 @@ def fit_model(given: Input, settings: dict[str, Any], kept: Kept, bar: Bar) -> F
         settings = {**settings, "categories": sorted(places)}
     groups = known_groups(table)
     bar.say("loading")
-    import numpy as np
-
-    from icvi_artmap._support.callbacks import watching
-    from icvi_artmap.estimators.fitted import rows_of
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
-    from icvi_artmap.estimators.numbering import number_by_size
-    from icvi_artmap.estimators.preparing import cautions
+    from icvi_artmap.estimators.table_fit import fit_table
 
     model = ICVIARTMAP(**settings)
-    notes = list(table.notes)
-    with warnings_as_notes(notes), watching(watch_fit(bar)):
-        model.fit(table.cells())
-    number_by_size(model)  # also without refinement, where a fit leaves the numbers alone
-    notes = [note for note in notes if note not in model.cautions_]  # the result says it
-    if hasattr(model, "selection_") and (doubt := model.selection_.doubt()) in notes:
-        notes.remove(str(doubt))  # the result says it in other words
-    rows = rows_of(model, table.cells())
-    model.feature_names_in_ = np.array(table.columns, dtype=object)
-    model.cautions_ = tuple(cautions(model, rows))  # with the names of the columns
+    notes = fit_table(model, table, watch_fit(bar))
     bar.reach(0, None)
     placed = model.labels_ >= 0  # all but noise
     ari = None if groups is None else agreement(groups[placed], model.labels_[placed])

@@ -738,7 +738,16 @@ class ICVIARTMAP(
         report = self._reporter(0)
         watch.begin("choose", most)
         self.selection_, labels = select(
-            index, samples.data, least, most, report, watch, lambda rows: given[samples.order[rows]]
+            index,
+            samples.data,
+            least,
+            most,
+            report,
+            watch,
+            lambda rows: given[samples.order[rows]],
+            (lambda found: watch.tried(samples.in_original_order(found)))
+            if watch.wants_partitions
+            else None,
         )
         watch.end()
         moments = mom.of_clusters(samples.data, labels, self.selection_.n_clusters, False)

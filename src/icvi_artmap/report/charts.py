@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._support.wording import MINUS, counted, fixed
-from icvi_artmap.plotting.joins import MOST_NUMBERED, lay_out
+from icvi_artmap.inspection.tree_layout import MOST_NUMBERED, lay_out
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.components import Joins
@@ -22,6 +22,8 @@ LEFT, RIGHT, TOP, BOTTOM = 66, 14, 12, 40
 STRETCHES = 250
 #: A line of no more points than this has dots as well.
 DOTS = 60
+#: Width of a letter of a label on a phone.
+LETTER = 9
 #: Height of the strip of colours below a tree.
 STRIP = 7
 
@@ -78,9 +80,11 @@ def line_chart(
     pad = 0.05 * (high - low)
     low, high = low - pad, high + pad
     first, last = float(x[0]), float(x[-1])
+    up = ticks(low, high)
+    left = _left(up)
 
     def across(value: float) -> float:
-        return round(LEFT + (value - first) / (last - first) * (WIDTH - LEFT - RIGHT), 1)
+        return round(left + (value - first) / (last - first) * (WIDTH - left - RIGHT), 1)
 
     def down(value: float) -> float:
         return round(TOP + (high - value) / (high - low) * (HEIGHT - TOP - BOTTOM), 1)
@@ -88,12 +92,13 @@ def line_chart(
     points = [(across(a), down(b)) for a, b in zip(x[kept], y[kept], strict=True)]
     at = None if marked is None else np.flatnonzero(x == marked)
     return Chart(
+        left=left,
         line=" ".join(f"{a:g},{b:g}" for a, b in points),
         dots=points if len(points) <= DOTS else [],
         marked=None if at is None or len(at) == 0 else (across(x[at[0]]), down(y[at[0]])),
         borders=[] if borders is None else [across(b) for b in borders if first <= b <= last],
         x_ticks=[(across(t), label) for t, label in ticks(first, last, whole=True)],
-        y_ticks=[(down(t), label) for t, label in ticks(low, high)],
+        y_ticks=[(down(t), label) for t, label in up],
         x_label=x_label,
         y_label=y_label,
         text=text,
@@ -164,6 +169,11 @@ def ticks(low: float, high: float, *, whole: bool = False) -> list[tuple[float, 
             label = fixed(value, places)
         found.append((value, label))
     return found
+
+
+def _left(up: list[tuple[float, str]]) -> int:
+    """Room for the labels of the upward axis, also as large as they are on a phone."""
+    return max(LEFT, 30 + LETTER * max(len(label) for _, label in up))
 
 
 def _thinned(y: NDArray[np.float64]) -> NDArray[np.int64]:

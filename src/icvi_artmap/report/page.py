@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,21 @@ from icvi_artmap._support.wording import (
     number,
     percent,
     short_percent,
+    shortened,
 )
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 #: Standardised means beyond STRONGEST have the strongest of the SHADES.
 STRONGEST, SHADES = 2.0, 6
+#: Where a name without blanks may be broken.
+WORD_ENDS = re.compile(r"(?<=[_/.,:;|+=-])(?=[^_/.,:;|+=-])|(?<=[a-z])(?=[A-Z])")
+#: The longest part of a name in a head that is not cut.
+LONGEST_WORD = 22
+#: The scripts of the page, each of which uses those before it.
+SCRIPTS = ("theme.js", "tables.js", "numbers.js", "marks.js", "map.js", "report.js")
 
 
 def render(k: int, **facts: Any) -> str:
@@ -35,7 +44,7 @@ def render(k: int, **facts: Any) -> str:
 
     folder = files("icvi_artmap.report").joinpath("templates")
     style = folder.joinpath("report.css").read_text(encoding="utf-8")
-    script = folder.joinpath("report.js").read_text(encoding="utf-8")
+    script = "\n".join(folder.joinpath(f).read_text(encoding="utf-8") for f in SCRIPTS)
     swatches = "".join(f".c{i}{{--c:{look_of(i).colour}}}" for i in range(k))
     policy = "; ".join(
         [
@@ -85,6 +94,7 @@ def environment() -> Environment:
         counted,
         exact,
         fixed,
+        head,
         listed,
         number,
         percent,
@@ -95,6 +105,21 @@ def environment() -> Environment:
     made.filters |= {word.__name__: word for word in words}
     made.globals["arrows"] = ARROWS
     return made
+
+
+def head(name: str) -> Markup:
+    """A name as a head, which may be broken between words, and else not.
+
+    Words end behind a separator, and before a capital within small letters. One that is too long is
+    cut; the title of the head has the whole name.
+    """
+    from markupsafe import Markup, escape
+
+    def with_breaks(text: str) -> Markup:
+        words = (escape(shortened(word, LONGEST_WORD)) for word in WORD_ENDS.split(text))
+        return Markup("<wbr>").join(words)
+
+    return Markup(" ").join(with_breaks(text) for text in name.split())
 
 
 def exact(value: float) -> str:

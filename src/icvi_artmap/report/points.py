@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from icvi_artmap._support.colours import style
 from icvi_artmap._support.wording import short_percent
 from icvi_artmap.inspection.profiles import sizes
+from icvi_artmap.report.directions import principal, separating
 
 if TYPE_CHECKING:
     from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
@@ -41,6 +42,8 @@ class Points:
         The features that can be chosen.
     variance : ndarray of shape (2,) or (0,)
         Part of the variance along the two principal components.
+    separation : ndarray of shape (2,) or (0,)
+        Part of what separates the clusters along the two directions that do so best.
     json : str
         Everything the map needs, for a script element.
     """
@@ -48,6 +51,7 @@ class Points:
     rows: NDArray[np.int64]
     features: NDArray[np.int64]
     variance: NDArray[np.float64]
+    separation: NDArray[np.float64]
     json: str
 
 
@@ -82,7 +86,7 @@ def map_points(
     ids: list[str],
     profiles: Profiles,
 ) -> Points:
-    """Place the rows along two principal components and along every feature."""
+    """Place the rows along pairs of directions (:mod:`directions`) and along every feature."""
     features = most_telling(model)[:MOST_AXES]
     features = np.sort(features)
     shown = X[rows]
@@ -91,12 +95,24 @@ def map_points(
     d = shown.shape[1]
     place = {int(f): i for i, f in enumerate(features)}
     table = model.fitted_.in_deviations(X[rows])
-    directions, variance = _principal(table)
+    clusters = np.maximum(model.labels_[rows], -1)
+    varied, apart = principal(table), separating(table, clusters)
+    directions = np.hstack([varied.vectors, apart.vectors])
     columns = ((table - table.mean(axis=0)) @ directions).T
-    axes = [
-        {"name": f"component {i + 1} ({short_percent(part)})", "values": _short(column)}
-        for i, (column, part) in enumerate(zip(columns, variance, strict=True))
+    called = [
+        *(f"component {i + 1} ({short_percent(part)})" for i, part in enumerate(varied.parts)),
+        *(
+            f"direction {i + 1} ({short_percent(part) if part else 'what is left'})"
+            for i, part in enumerate(apart.parts)
+        ),
     ]
+    axes = [
+        {"name": name, "values": _short(column)}
+        for name, column in zip(called, columns, strict=True)
+    ]
+    views = [{"name": "principal components", "axes": [0, 1]}] if len(varied.parts) else []
+    if len(apart.parts):
+        views.append({"name": "best separating directions", "axes": [2, 3]})
     first = len(axes)
     axes += [{"name": names[f], "values": _short(shown[:, f])} for f in features]
     telling = [
@@ -107,10 +123,11 @@ def map_points(
     start = [0, -1] if d == 1 else [first, first + 1] if d == 2 else [0, 1]
     looks = [style(i) for i in range(model.n_clusters_)]
     content = {
-        "clusters": np.maximum(model.labels_[rows], -1).tolist(),
+        "clusters": clusters.tolist(),
         "ids": ids,
         "axes": axes,
         "components": first,
+        "views": views,
         "start": start,
         "colours": [look.colour for look in looks],
         "marks": [look.marker for look in looks],
@@ -119,7 +136,7 @@ def map_points(
         "telling": telling,
         "digits": DIGITS,
     }
-    return Points(rows, features, variance, script_json(content))
+    return Points(rows, features, varied.parts, apart.parts, script_json(content))
 
 
 def _pieces(
@@ -173,19 +190,3 @@ def _short(values: NDArray[np.floating]) -> list[float]:
         else:
             found.append(float(f"{value:.{DIGITS}g}"))
     return found
-
-
-def _principal(
-    table: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Two principal directions and their parts of the variance; none of a single feature."""
-    d = table.shape[1]
-    if d == 1:
-        return np.empty((d, 0)), np.empty(0)
-    centred = table - table.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred.T @ centred)
-    axes = vectors[:, [-1, -2]]
-    # The sign of an axis is arbitrary: its largest entry is positive.
-    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
-    total = max(float(values.sum()), np.finfo(float).tiny)
-    return axes, np.maximum(values[[-1, -2]], 0.0) / total

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -19,6 +20,7 @@ from icvi_artmap._support.wording import better
 from icvi_artmap.inspection import uncertain
 from icvi_artmap.report import page, points, quality, reading
 from icvi_artmap.report.charts import Chart, line_chart, tree_chart
+from icvi_artmap.report.distributions import Distributions, distributions
 from icvi_artmap.samples.scaling import learn_scaling
 
 if TYPE_CHECKING:
@@ -173,7 +175,9 @@ def _check(
     if model.preparation_ is None:
         table = check_array(X, dtype=[np.float64, np.float32])
     else:
-        table = rows_of(model, X)
+        with warnings.catch_warnings():  # names of columns may come by another way
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            table = rows_of(model, X)
     n, d = table.shape
     _check_same_data(model, table)
     if feature_names is None:
@@ -300,12 +304,14 @@ def _report(
         pairs=[] if stability is None else reading.mixed_pairs(stability),
         clusters=_clusters(given, profiles, stability),
         profile=_profile(given, profiles),
+        distributions=_distributions(given),
+        told_columns=len(given.told),
         uncertain=_uncertain(given, doubtful, rows),
         doubtful=doubtful,
         drawn=drawn,
         points_json=drawn.json,
         selection=getattr(model, "selection_", None),
-        selection_chart=_selection_chart(model),
+        selection_chart=selection_chart(model),
         course_chart=_course_chart(model),
         joins=getattr(model, "joins_", None),
         tree=tree_chart(model.joins_) if hasattr(model, "joins_") else None,
@@ -401,6 +407,13 @@ def _profile(given: Inputs, profiles: Any) -> dict[str, Any]:
     }
 
 
+def _distributions(given: Inputs) -> Distributions:
+    """The columns as they are described, cluster by cluster."""
+    model, X = given.model, given.X
+    described = X if model.preparation_ is None else model.preparation_.described(X)
+    return distributions(model, described, given.told, points.most_telling(model))
+
+
 def _uncertain(
     given: Inputs, doubtful: uncertain.Uncertain | None, rows: NDArray[np.int64]
 ) -> list[Any]:
@@ -420,7 +433,8 @@ def _uncertain(
     ]
 
 
-def _selection_chart(model: ICVIARTMAP) -> Chart | None:
+def selection_chart(model: ICVIARTMAP) -> Chart | None:
+    """The criterion over the numbers of clusters that were tried."""
     selection = getattr(model, "selection_", None)
     if selection is None:
         return None

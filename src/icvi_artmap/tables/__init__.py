@@ -9,7 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from icvi_artmap.tables.reading import Labels, Table, column_names, read_labels, read_table
+    from icvi_artmap.tables.reading import (
+        Labels,
+        Table,
+        column_names,
+        read_columns,
+        read_labels,
+        read_table,
+    )
     from icvi_artmap.tables.writing import check_target, write_table
 
 _HOMES = {
@@ -17,6 +24,7 @@ _HOMES = {
     "Table": "icvi_artmap.tables.reading",
     "check_target": "icvi_artmap.tables.writing",
     "column_names": "icvi_artmap.tables.reading",
+    "read_columns": "icvi_artmap.tables.reading",
     "read_labels": "icvi_artmap.tables.reading",
     "read_table": "icvi_artmap.tables.reading",
     "write_table": "icvi_artmap.tables.writing",
@@ -27,6 +35,7 @@ __all__ = [
     "Table",
     "check_target",
     "column_names",
+    "read_columns",
     "read_labels",
     "read_table",
     "write_table",

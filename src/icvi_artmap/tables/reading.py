@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from numbers import Integral
 from typing import Any, Literal
 
@@ -58,6 +59,74 @@ LABELS = frozenset(
 )
 #: Columns beside which a column "y" is a coordinate.
 COORDINATES = frozenset(["x", "z"])
+
+
+class Look(StrEnum):
+    """What a column seems to hold, in words."""
+
+    NUMBERS = "numbers"
+    BOOLEANS = "truth values"
+    TEXT = "text"
+    DATES = "dates or times"
+    NOTHING = "no values"
+    IDENTIFIERS = "row numbers or identifiers"
+    GROUPS = "known groups"
+
+
+#: Columns of these are used where none are named.
+USABLE = frozenset([Look.NUMBERS, Look.BOOLEANS])
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of a file, as it looks.
+
+    Attributes
+    ----------
+    name : str
+    look : Look
+    values : ndarray of shape (n_rows,)
+        Its numbers, NaN where there is none.
+    stray : str
+        What keeps a column of numbers from being one: the first cell that is none, and its row.
+    """
+
+    name: str
+    look: Look
+    values: NDArray[np.float64]
+    stray: str = ""
+
+
+def read_columns(source: str | os.PathLike[str]) -> list[Column]:
+    """All columns of a table as they look, whether `read_table` would use them or not.
+
+    Parameters
+    ----------
+    source : str or path
+        As for `read_table`.
+
+    Returns
+    -------
+    list of Column
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from icvi_artmap.tables import read_columns
+    >>> path = Path(tempfile.mkdtemp()) / "flowers.csv"
+    >>> _ = path.write_text("name,width\\na,1\\nb,2.5\\n")
+    >>> [(column.name, str(column.look)) for column in read_columns(path)]
+    [('name', 'text'), ('width', 'numbers')]
+    """
+    found = find_source(source)
+    content = found.format.read(found, Request())
+    if not len(content.values):
+        raise ValueError(f"{found.name} has no rows.")
+    return [
+        Column(name, _look(content, j), content.values[:, j], _stray(content, j))
+        for j, name in enumerate(content.names)
+    ]
 
 
 class MissingValuesError(ValueError):
@@ -486,7 +555,7 @@ def _usable(
 ) -> list[int]:
     """The columns that hold data, as far as one can tell; those without any value if asked for."""
     features, identifiers, groups = [], [], []
-    left_out: dict[Kind, list[str]] = {Kind.TEXT: [], Kind.DATE: [], Kind.MISSING: []}
+    left_out: dict[Look, list[str]] = {Look.TEXT: [], Look.DATES: [], Look.NOTHING: []}
     booleans = []
     added = set(ADDED) if has_added(content.names) else set()
     for j, name in enumerate(content.names):
@@ -498,26 +567,26 @@ def _usable(
             elif _is_category(words[j], len(content.values)):
                 features.append(j)
             else:
-                left_out[Kind.TEXT].append(name)
+                left_out[Look.TEXT].append(name)
             continue
-        kind = _kind(content, j)
-        if kind in left_out and not (kind == Kind.MISSING and keep_empty):
+        look = _look(content, j)
+        if look in left_out and not (look == Look.NOTHING and keep_empty):
             _refuse_mostly_numbers(content, j, source)
-            left_out[kind].append(name)
-        elif content.tabular and _is_identifier(name, content.values[:, j]):
+            left_out[look].append(name)
+        elif look == Look.IDENTIFIERS:
             identifiers.append(name)
-        elif content.tabular and _is_groups(name, content.values[:, j], content.names):
+        elif look == Look.GROUPS:
             groups.append(name)
         else:
             features.append(j)
-            if kind == Kind.BOOLEAN:
+            if look == Look.BOOLEANS:
                 booleans.append(name)
-    if left_out[Kind.TEXT]:
-        notes.append(f"Text, left out: {_columns_of(left_out[Kind.TEXT])}.")
-    if left_out[Kind.DATE]:
-        notes.append(f"Dates or times, left out: {_columns_of(left_out[Kind.DATE])}.")
-    if left_out[Kind.MISSING]:
-        notes.append(f"Without any value, left out: {_columns_of(left_out[Kind.MISSING])}.")
+    if left_out[Look.TEXT]:
+        notes.append(f"Text, left out: {_columns_of(left_out[Look.TEXT])}.")
+    if left_out[Look.DATES]:
+        notes.append(f"Dates or times, left out: {_columns_of(left_out[Look.DATES])}.")
+    if left_out[Look.NOTHING]:
+        notes.append(f"Without any value, left out: {_columns_of(left_out[Look.NOTHING])}.")
     if identifiers:
         notes.append(
             "Row numbers or identifiers by the look of them, left out: "
@@ -538,6 +607,28 @@ def _usable(
             message(f"{source.name} has no column of numbers to use. ", " ".join(notes)).rstrip()
         )
     return features
+
+
+def _look(content: Content, j: int) -> Look:
+    """What a column seems to hold."""
+    kind, name, values = _kind(content, j), content.names[j], content.values[:, j]
+    if kind in (Kind.TEXT, Kind.DATE, Kind.MISSING):
+        return {Kind.TEXT: Look.TEXT, Kind.DATE: Look.DATES, Kind.MISSING: Look.NOTHING}[kind]
+    if content.tabular and _is_identifier(name, values):
+        return Look.IDENTIFIERS
+    if content.tabular and _is_groups(name, values, content.names):
+        return Look.GROUPS
+    return Look.BOOLEANS if kind == Kind.BOOLEAN else Look.NUMBERS
+
+
+def _stray(content: Content, j: int) -> str:
+    """The first cell that is no number, if nearly all others are."""
+    if j not in content.strays:
+        return ""
+    stray = content.strays[j]
+    if stray.numbers < MOSTLY_NUMBERS * (stray.numbers + stray.strays):
+        return ""
+    return f"{shown(stray.cell)} in row {stray.row + 1}"
 
 
 def _kind(content: Content, j: int) -> Kind:

@@ -180,6 +180,7 @@ def select(
     report: Callable[[str], None] | None = None,
     watch: Watch = UNWATCHED,
     given: Callable[[NDArray[np.int64]], NDArray[np.floating]] | None = None,
+    keep: Callable[[Labels], None] | None = None,
 ) -> tuple[Selection, Labels]:
     """Choose a number of clusters between ``least`` and ``most``.
 
@@ -188,7 +189,8 @@ def select(
     Returns also the cluster of every sample for that number. The choice depends on the samples
     alone, not on their order or on a seed. More samples than needed to tell are represented by a
     part of them. ``watch`` is told of every number tried. ``given``: samples as they were recorded,
-    which tells copies from rounding; by default they are as they are in the table.
+    which tells copies from rounding; by default they are as they are in the table. ``keep`` gets
+    the cluster of every sample for every number tried.
     """
     with one_thread():
         order = canonical_order(data.table)
@@ -207,12 +209,19 @@ def select(
                 f"{points[-1].k} distinct groups. Ask for fewer clusters."
             )
         winner = min(rated, key=lambda point: point.criterion)
-        labels = np.empty(len(order), np.int64)
-        if len(seen.table) < len(order):
-            part = Partition(index, data.take(kept), winner.labels, winner.k, winner.k)
-            labels = refinement.joined(part, data)
-        else:
-            labels[order] = winner.labels
+
+        def of_all(point: _Point) -> Labels:
+            if len(seen.table) < len(order):
+                part = Partition(index, data.take(kept), point.labels, point.k, point.k)
+                return refinement.joined(part, data)
+            labels = np.empty(len(order), np.int64)
+            labels[order] = point.labels
+            return labels
+
+        labels = of_all(winner)
+        if keep is not None:
+            for point in rated:
+                keep(labels if point is winner else of_all(point))
     found = make_selection(
         index,
         np.array([point.k for point in rated]),
