@@ -54,7 +54,7 @@ class DynamicAutoencoder(
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of centres that samples are drawn to, at least 2.
+        Number of centres that samples are drawn to.
     n_components : int, default=10
         Number of latent features.
     hidden : sequence of int, default=(500, 500, 2000)
@@ -76,7 +76,7 @@ class DynamicAutoencoder(
         Rows of a batch; all, if there are fewer.
     learning_rate : float, default=1e-3
         Of the first 70 % of the pretraining (Adam); after that a tenth of it.
-    clustering_rate : float, default=1e-3
+    clustering_rate : float, default=1e-2
         Learning rate of the second stage (gradient descent with momentum 0.9).
     critic : {"none", "trained"}, default="none"
         "trained": a second network learns to tell images decoded from mixed latents from others,
@@ -146,7 +146,7 @@ class DynamicAutoencoder(
         clustering_iterations: int = 3_500,
         batch_size: int = 256,
         learning_rate: float = 1e-3,
-        clustering_rate: float = 1e-3,
+        clustering_rate: float = 1e-2,
         critic: Literal["none", "trained"] = "none",
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 1_400,
@@ -251,7 +251,7 @@ class DynamicAutoencoder(
 
     def _check_parameters(self) -> None:
         """Check what does not depend on the data; the message says what came and what is wanted."""
-        check_integer("n_clusters", self.n_clusters, 2)
+        check_integer("n_clusters", self.n_clusters, 1)
         check_integer("n_components", self.n_components, 1, MOST_WIDTH)
         _check_widths("hidden", self.hidden)
         check_real("rotation", self.rotation, 0.0, 180.0)
@@ -321,17 +321,17 @@ class DynamicAutoencoder(
 
     def _after_look(self, training: Training, checksum: str) -> Callable[[Training], None]:
         """What is done after some iterations: a line is printed, a checkpoint written."""
-        told, written = time.perf_counter(), training.iteration
+        told, written = time.perf_counter(), training.n_iterations()
 
         def after_look(training: Training) -> None:
             nonlocal told, written
             if self.verbose:
                 seconds, told = time.perf_counter() - told, time.perf_counter()
                 print(f"DynamicAutoencoder: {_line(training, seconds)}", flush=True)
-            due = abs(training.iteration - written) >= self.checkpoint_every
+            due = training.n_iterations() - written >= self.checkpoint_every
             if self.checkpoint is not None and (due or training.is_at_end()):
                 checkpoints.write(self.checkpoint, training, checksum)
-                written = training.iteration
+                written = training.n_iterations()
 
         return after_look
 

@@ -65,8 +65,8 @@ def similarities(latents: Tensor, centres: Tensor) -> Tensor:
 
 def confident(similar: Tensor, least: float, lead: float) -> Tensor:
     """Which rows are nearer to one centre than ``least``, and that by more than ``lead``."""
-    largest = similar.topk(2, dim=1).values
-    return (largest[:, 0] > least) & (largest[:, 0] - largest[:, 1] > lead)
+    first, *others = similar.topk(min(2, similar.shape[1]), dim=1).values.T
+    return (first > least) & (first - (others[0] if others else 0.0) > lead)
 
 
 def interpolation_loss(critic: Sequence[Tensor], decoded: Tensor) -> Tensor:

@@ -292,10 +292,10 @@ class _Clustering(_Stage):
         super().__init__(training, rows)
         self.iterations = self.plan.clustering_iterations
         self.optimiser = _momentum(training)
-        latents = self._latents()
         if training.centres is None:
-            self._new_centres(latents)
-        self._aim(latents)
+            self._widen()
+            self._new_centres(self._latents())
+        self._aim(self._latents())
 
     def step(self, generator: np.random.Generator) -> float:
         training = self.training
@@ -344,15 +344,33 @@ class _Clustering(_Stage):
                 [compute.through(part, self.training.encoder) for part in self.rows.split(ROWS)]
             )
 
+    def _kmeans(self, latents: Any) -> KMeans:
+        drawn = _generator(self.plan, self.name, "k-means", self.training.iteration)
+        with one_thread():
+            return KMeans(
+                self.plan.n_clusters, n_init=KMEANS_STARTS, random_state=int(drawn.integers(2**31))
+            ).fit(latents.numpy())
+
+    def _widen(self) -> None:
+        """Give the latents of a cluster a variance of 1, by mean over clusters and features.
+
+        The similarities have a unit of length, and what an autoencoder makes of it depends on how
+        long it was trained. The decoder takes the factor back.
+        """
+        training, latents = self.training, self._latents()
+        spread = float(np.sqrt(self._kmeans(latents).inertia_ / latents.numel()))
+        if spread == 0.0:
+            return
+        *_, weights, biases = training.encoder
+        with imported_torch().no_grad():
+            weights /= spread
+            biases /= spread
+            training.decoder[0].mul_(spread)
+
     def _new_centres(self, latents: Any) -> None:
         """Those of k-means, each moved to the nearest sample, and decoded."""
         training, torch = self.training, imported_torch()
-        drawn = _generator(self.plan, self.name, "k-means", training.iteration)
-        with one_thread():
-            found = KMeans(
-                self.plan.n_clusters, n_init=KMEANS_STARTS, random_state=int(drawn.integers(2**31))
-            ).fit(latents.numpy())
-        means = torch.from_numpy(found.cluster_centers_.astype(np.float32))
+        means = torch.from_numpy(self._kmeans(latents).cluster_centers_.astype(np.float32))
         with torch.no_grad():
             training.centres = latents[torch.cdist(means, latents).argmin(dim=1)].clone()
             training.images = compute.through(training.centres, training.decoder)
