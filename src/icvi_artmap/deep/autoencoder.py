@@ -285,9 +285,9 @@ class DynamicAutoencoder(
         return sides[0], sides[1], math.prod(sides[2:])
 
     def _plan(self, n_samples: int, n_features: int) -> Plan:
-        generator, seed = checked_generator(self.random_state), self.random_state
-        if not isinstance(seed, numbers.Integral):
-            seed = generator.randint(_SEEDS, dtype=np.uint32)
+        given, generator = self.random_state, checked_generator(self.random_state)
+        drawn = int(generator.randint(_SEEDS, dtype=np.uint32))
+        seed = int(given) if isinstance(given, numbers.Integral) else drawn
         return Plan(
             n_samples,
             tuple(int(n) for n in sizes_of(n_features, self.hidden, self.n_components)),
@@ -301,7 +301,7 @@ class DynamicAutoencoder(
             float(self.rotation),
             float(self.shift),
             self.critic == "trained",
-            int(seed),
+            seed,
         )
 
     # --- training --------------------------------------------------------------------------------
