@@ -134,8 +134,9 @@ def _made(
 ) -> Latents:
     bunch = load_paper_set(name, data)
     began = time.perf_counter()
+    curve: list[Point] = []
     if kind == UMAP:
-        X, curve = _umap(bunch.data, seed), []
+        X = _umap(bunch.data, seed)
     else:
         X, curve = _dynae(name, bunch.data, bunch.target, seed, quick, path, say)
     seconds = time.perf_counter() - began
