@@ -93,7 +93,7 @@ def make_missing(
         path = path_of(folder, kind, name, seed)
         if not path.exists():
             say(f"making the {NAMES[kind]} latents of {name}, seed {seed}")
-            _write(path, _made(kind, name, seed, data, quick, path, say))
+            write(path, _made(kind, name, seed, data, quick, path, say))
         found.append(read(path))
     return found
 
@@ -116,7 +116,8 @@ def read(path: Path) -> Latents:
         ) from None
 
 
-def _write(path: Path, made: Latents) -> None:
+def write(path: Path, made: Latents) -> None:
+    """Keep latents in a file, whole or not at all."""
     told = {
         "seed": made.seed,
         "curve": made.curve,
@@ -186,13 +187,13 @@ def _dynae(
         checkpoint=path.with_suffix(".checkpoint.npz"),
         random_state=seed,
     )
-    curve = _Curve((X - X.min()) / (X.max() - X.min()), y, path.with_suffix(".curve.jsonl"), say)
+    curve = Curve((X - X.min()) / (X.max() - X.min()), y, path.with_suffix(".curve.jsonl"), say)
     with watching(curve):
         model.fit(X)
     return model.transform(X), curve.points()
 
 
-class _Curve(Watch):
+class Curve(Watch):
     """Keeps the ARI of k-means on the latents as a training goes on, in a file beside it."""
 
     def __init__(self, X: NDArray[np.float64], y: NDArray[np.int64], path: Path, say: Say) -> None:
