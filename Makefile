@@ -114,6 +114,14 @@ reproduce: $(VENV)/installed-bench ## the paper's tables and figures from DATA=f
 	cp build/reproduction/reproduction.md docs/
 	cp build/reproduction/images/*.png docs/images/
 
+SEEDS ?= 1
+
+.PHONY: reproduce-real
+reproduce-real: $(VENV)/installed-bench ## the paper's real data in trained latents, hours; writes docs/deep_tables.md
+	$(BIN)/icvi-artmap reproduce --real --seeds $(SEEDS) --data $(DATA) --output build/deep
+	cp build/deep/reproduction.md docs/deep_tables.md
+	cp build/deep/images/reproduction-curves.png docs/images/
+
 # What is generated goes first: an example is drawn anew only if it has changed itself, not if the
 # package has.
 .PHONY: docs
