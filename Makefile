@@ -59,6 +59,15 @@ test: lint ## all checks and the whole test suite
 test-nojit: $(VENV)/installed-dev ## the tests marked nojit, as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PYTEST_ARGS) -m nojit tests
 
+# The name of a CPU build: a plain torch would bring gigabytes for graphics cards on some systems.
+TORCH ?= torch==2.13.0+cpu
+
+.PHONY: test-deep
+test-deep: $(VENV)/installed-dev ## the tests that need PyTorch, if a CPU build of it can be installed
+	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/$(PIP_INSTALL) '$(TORCH)' || \
+		echo "$(TORCH) could not be installed: the tests that need it are skipped"
+	$(BIN)/python -m pytest $(PYTEST_ARGS) tests/test_deep.py tests/test_deep_commands.py
+
 # An environment of its own: the versions there are the oldest that the package promises to work
 # with, and some have no wheels for the newest Python.
 $(LOWEST)/installed: pyproject.toml tests/helpers/lowest_versions.py
@@ -104,6 +113,14 @@ reproduce: $(VENV)/installed-bench ## the paper's tables and figures from DATA=f
 	$(BIN)/icvi-artmap reproduce --data $(DATA) --output build/reproduction
 	cp build/reproduction/reproduction.md docs/
 	cp build/reproduction/images/*.png docs/images/
+
+SEEDS ?= 1
+
+.PHONY: reproduce-real
+reproduce-real: $(VENV)/installed-bench ## the paper's real data in trained latents, hours; writes docs/deep_tables.md
+	$(BIN)/icvi-artmap reproduce --real --seeds $(SEEDS) --data $(DATA) --output build/deep
+	cp build/deep/reproduction.md docs/deep_tables.md
+	cp build/deep/images/reproduction-curves.png docs/images/
 
 # What is generated goes first: an example is drawn anew only if it has changed itself, not if the
 # package has.

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "ignore_pattern": r"^(?!plot_)",  # the others draw the pictures of the guide
+    # Without PyTorch the example of deep latents is shown, but not run.
+    "filename_pattern": "/plot_" if find_spec("torch") else "/plot_(?!deep)",
     "within_subsection_order": "gallery_order.by_reader",
     "backreferences_dir": "gallery/uses",
     "doc_module": ("icvi_artmap",),

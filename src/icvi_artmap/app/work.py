@@ -85,7 +85,7 @@ class Work:
         self.model = ICVIARTMAP(**self.request.settings)
         watch = _Keeping(watch_fit(bar))
         bar.say("fitting")
-        self.notes = fit_table(self.model, self.table, watch)
+        self.notes, _ = fit_table(self.model, self.table, watch)
         seconds = time.perf_counter() - began
         bar.say("drawing")
         return self._result(watch.partitions, seconds)

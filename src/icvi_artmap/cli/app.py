@@ -21,6 +21,7 @@ from icvi_artmap.cli.explain import explain
 from icvi_artmap.cli.fit import fit
 from icvi_artmap.cli.generate import generate
 from icvi_artmap.cli.info import info
+from icvi_artmap.cli.latent import latent
 from icvi_artmap.cli.predict import predict
 from icvi_artmap.cli.reproduce import reproduce
 from icvi_artmap.cli.score import score
@@ -68,6 +69,7 @@ COMMANDS = (
     score,
     compare,
     tune,
+    latent,
     generate,
     demo,
     warmup,

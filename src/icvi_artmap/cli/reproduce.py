@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+
+class Latent(StrEnum):
+    dynae = "dynae"
+    umap = "umap"
 
 
 def reproduce(
@@ -30,6 +36,19 @@ def reproduce(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for results and pages.")
     ] = Path("reproduction"),
+    real: Annotated[
+        bool,
+        typer.Option(
+            "--real", help="The tables of real data only, in latent spaces that are trained first."
+        ),
+    ] = False,
+    latent: Annotated[
+        Latent,
+        typer.Option(help="With --real: DynAE as in the paper, or UMAP in place of it."),
+    ] = Latent.dynae,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="With --real: trainings, of which CH chooses one.")
+    ] = 1,
     quick: Annotated[bool, typer.Option(help="Few sets and thinned grids.")] = False,
     jobs: Annotated[int, typer.Option(help="Processes; -1: as many as there are cores.")] = -1,
     seed: Annotated[int, typer.Option(help="Seed of the shuffle and of all starts.")] = 0,
@@ -39,6 +58,7 @@ def reproduce(
 
     Everything by default; --table and --figure choose. What is done is kept in the output folder:
     a run that is stopped goes on where it was. Writes reproduction.md and reproduction.html.
+    --real trains latents first, for hours, and keeps them in the folder latents there.
     """
     from icvi_artmap.datasets import PAPER_SETS
     from icvi_artmap.reproduction import reproduction
@@ -49,7 +69,13 @@ def reproduce(
         raise ValueError(f"--seed {seed}: give a number from 0 to {2**32 - 1}.")
     tables: tuple[str, ...] = reproduction.TABLES
     figures: tuple[str, ...] = reproduction.FIGURES
-    if table or figure:
+    if real:
+        if table or figure:
+            raise ValueError("--real chooses tables and figures; leave out --table and --figure.")
+        tables, figures = ("real", "tuned-real"), (reproduction.CURVES,)
+        if latent == Latent.umap:
+            figures = ()
+    elif table or figure:
         tables = _chosen(table, tables, "--table")
         figures = _chosen(figure, figures, "--figure")
     request = reproduction.Request(
@@ -61,6 +87,8 @@ def reproduce(
         quick=quick,
         n_jobs=jobs,
         seed=seed,
+        kind=latent.value if real else "pca",
+        seeds=seeds,
     )
     output.mkdir(parents=True, exist_ok=True)
     console = _console(quiet)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icvi_artmap._support.callbacks import Watch, watching
 from icvi_artmap._support.progress import warnings_as_notes
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
     from icvi_artmap.tables import Table
 
 
-def fit_table(model: ICVIARTMAP, table: Table, watch: Watch) -> list[str]:
-    """Fit the model; returns remarks on the data and on the fit that its result does not make."""
+def fit_table(
+    model: ICVIARTMAP, table: Table, watch: Watch
+) -> tuple[list[str], NDArray[np.floating]]:
+    """Fit the model; returns remarks beside its result, and the rows as it sees them."""
     notes = list(table.notes)
     with warnings_as_notes(notes), watching(watch):
         model.fit(table.cells())
@@ -29,4 +32,4 @@ def fit_table(model: ICVIARTMAP, table: Table, watch: Watch) -> list[str]:
     rows = rows_of(model, table.cells())
     model.feature_names_in_ = np.array(table.columns, dtype=object)
     model.cautions_ = tuple(cautions(model, rows))  # with these names
-    return notes
+    return notes, rows

@@ -32,7 +32,7 @@ HEADER, SUFFIX = "header.json", ".npy"
 #: Types of arrays, as NumPy's files name them: little-endian, none that holds objects.
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
 #: No array has more dimensions, no file more arrays; both with room for later versions.
-MAX_DIMENSIONS, MAX_ARRAYS = 4, 64
+MAX_DIMENSIONS, MAX_ARRAYS = 4, 112
 #: Bytes of the zip's table of contents and of the header, at most.
 MAX_DIRECTORY, MAX_HEADER = 1 << 16, 1 << 22
 #: Characters of a value from a file in a message.

@@ -13,6 +13,7 @@ import platform
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,10 +23,12 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap._support.version import __version__
 from icvi_artmap._support.wording import LONGEST_PATH, message, shown
+from icvi_artmap.deep.autoencoder import DynamicAutoencoder
 from icvi_artmap.estimators.art_family import (
     DualVigilanceFuzzyART,
     FuzzyART,
@@ -45,8 +48,8 @@ from icvi_artmap.estimators.restored import (
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES, get_index
 from icvi_artmap.network.boxes import BINS, CELLS
+from icvi_artmap.persistence import autoencoders, prepared
 from icvi_artmap.persistence import file_format as model_file
-from icvi_artmap.persistence import prepared
 from icvi_artmap.persistence.contents import (
     ANY_CLUSTERS,
     CLUSTERS_PER_CATEGORY,
@@ -86,6 +89,8 @@ MOST_LETTERS = 1 << 22
 LONGEST_REASON = 300
 #: Seeds that NumPy takes.
 SEEDS = 1 << 32
+#: Steps of a pipeline.
+MOST_STEPS = 4
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
@@ -93,7 +98,8 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : fitted ICVIARTMAP, FuzzyART, DualVigilanceFuzzyART or FuzzyARTMAP
+    model : fitted ICVIARTMAP, FuzzyART, DualVigilanceFuzzyART, FuzzyARTMAP or DynamicAutoencoder
+        Or a scikit-learn pipeline of a DynamicAutoencoder and one of the others.
     path : path of the file, by convention with the suffix ``.icvi``
         An existing file is replaced, in one step, when the new one is complete.
 
@@ -115,12 +121,14 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     ...     load(Path(folder) / "boxes.icvi").predict([[2.0, 2.0], [8.0, 12.0]])
     array([0, 1])
     """
-    kind = _kind_of(model)
+    steps = _steps_of(model)
+    kinds = [_kind_of(step) for step in steps.values()]
     check_is_fitted(model)
     _check_target(path)
-    index = _index_of(model)
-    header, arrays = _contents(model, kind, index)
-    own = index if isinstance(header["parameters"].get("index"), dict) else None
+    index = _index_of(list(steps.values())[-1])
+    parts = [_contents(step, kind, index) for step, kind in zip(steps.values(), kinds, strict=True)]
+    header, arrays = parts[0] if model is steps.get("") else _joined_parts(list(steps), parts)
+    own = index if isinstance(parts[-1][0]["parameters"].get("index"), dict) else None
     try:
         _restored(header, arrays, own)  # what could not be loaded is not written
     except ContentError as error:
@@ -146,7 +154,7 @@ def load(path: str | os.PathLike[str], *, index: Index | None = None) -> Any:
 
     Returns
     -------
-    ICVIARTMAP, FuzzyART, DualVigilanceFuzzyART or FuzzyARTMAP
+    ICVIARTMAP, FuzzyART, DualVigilanceFuzzyART, FuzzyARTMAP, DynamicAutoencoder or Pipeline
         Fitted; all it returns is equal, to the last bit, to what the saved one would return.
 
     Raises
@@ -206,8 +214,50 @@ def _kind_of(model: Any) -> Kind:
     elif any(isinstance(model, kind.estimator) for kind in KINDS.values()):
         hint = "A class of your own, also one derived from these, is stored by joblib.dump."
     else:
-        hint = "Use joblib.dump for anything else, as a pipeline."
+        hint = "Use joblib.dump for anything else, as another pipeline."
     raise TypeError(f"save can store {', '.join(KINDS)}, got {given}. {hint}")
+
+
+def _steps_of(model: Any) -> dict[str, Any]:
+    """The parts that are stored: steps by name if an autoencoder comes first, else the model."""
+    if type(model) is Pipeline and isinstance(model.steps[0][1], DynamicAutoencoder):
+        return dict(model.steps)
+    return {"": model}
+
+
+def _joined_parts(names: list[str], parts: list[tuple[Header, Arrays]]) -> tuple[Header, Arrays]:
+    """The steps of a pipeline in one file; the names of arrays begin with the step's number."""
+    arrays = {
+        f"{i}.{name}": array for i, (_, own) in enumerate(parts) for name, array in own.items()
+    }
+    steps = [{"name": name, **header} for name, (header, _) in zip(names, parts, strict=True)]
+    return {"class": Pipeline.__name__, "steps": steps}, arrays
+
+
+def _restored_pipeline(header: Header, arrays: Arrays, index: Index | None) -> Pipeline:
+    """The pipeline that a file describes; an index of one's own is that of the last step."""
+    found = header.get("steps")
+    if not isinstance(found, list) or not 1 < len(found) <= MOST_STEPS:
+        raise ContentError(f"its steps are {shortened(found)}")
+    names: list[Any] = [step.get("name") if isinstance(step, dict) else None for step in found]
+    if not _strings(names) or len(set(names)) != len(names) or "__" in "".join(names):
+        raise ContentError(f"the names of its steps are {shortened(names)}")
+    parts: list[Arrays] = [{} for _ in found]
+    for name, array in arrays.items():
+        number, _, own = name.partition(".")
+        if not number.isdecimal() or int(number) >= len(parts):
+            raise ContentError(f"the array {shortened(name)} does not belong to any step")
+        parts[int(number)][own] = array
+    if any(step.get("class") != DynamicAutoencoder.__name__ for step in found[:-1]):
+        raise ContentError("a step before the last is no DynamicAutoencoder")
+    steps = [
+        _restored(step, own, index if step is found[-1] else None)
+        for step, own in zip(found, parts, strict=True)
+    ]
+    for before, after in pairwise(steps):
+        if after.n_features_in_ != len(before.encoder_[-1]):
+            raise ContentError("its steps do not fit together")
+    return Pipeline(list(zip(names, steps, strict=True)))
 
 
 def _check_target(path: str | os.PathLike[str]) -> None:
@@ -248,6 +298,8 @@ def _contents(model: Any, kind: Kind, index: Index | None) -> tuple[Header, Arra
 
 def _restored(header: Header, arrays: Arrays, index: Index | None) -> Any:
     """The model that a file describes; a ContentError, if it describes none."""
+    if header.get("class") == Pipeline.__name__ and "steps" in header:
+        return _restored_pipeline(header, arrays, index)
     kind = KINDS.get(header["class"]) if isinstance(header.get("class"), str) else None
     if kind is None:
         raise ContentError(
@@ -348,6 +400,11 @@ def _written_parameters(model: Any, index: Index | None) -> tuple[Header, list[s
             parameters[name] = {
                 "columns": [one if isinstance(one, str) else int(one) for one in value]
             }
+        elif name in ("hidden", "image_shape") and value is not None:
+            parameters[name] = {"integers": [int(one) for one in value]}
+        elif name == "checkpoint" and value is not None:
+            parameters[name] = None
+            notes.append("checkpoint was a path on the machine of the fit; it is not stored.")
         elif name == "feature_range" and value is not None:
             ends = zip(("lower", "upper"), value, strict=True)
             parameters[name] = {
@@ -427,6 +484,10 @@ def _read_compound(name: str, value: Any, contents: Contents) -> Any:
         columns = value["columns"]
         if isinstance(columns, list) and all(type(one) in (int, str) for one in columns):
             return columns
+    elif name in ("hidden", "image_shape") and _keys(value) == {"integers"}:
+        numbers = value["integers"]
+        if isinstance(numbers, list) and all(type(one) is int for one in numbers):
+            return tuple(numbers)
     elif name == "feature_range" and _keys(value) == {"lower", "upper"}:
         return tuple(_read_end(end, value[end], contents) for end in ("lower", "upper"))
     raise ContentError(f"its parameter {name} is {shortened(value)}")
@@ -904,5 +965,6 @@ KINDS: dict[str, Kind] = {
         Kind(FuzzyART, _fitted_network, _restore_clusterer),
         Kind(DualVigilanceFuzzyART, _fitted_network, _restore_clusterer),
         Kind(FuzzyARTMAP, _fitted_classifier, _restore_classifier),
+        Kind(DynamicAutoencoder, autoencoders.written, autoencoders.restore),
     )
 }

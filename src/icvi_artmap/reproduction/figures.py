@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from icvi_artmap._support.wording import fixed
+from icvi_artmap.deep.training import PRETRAINING
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.plotting.index_trace import IndexTraceDisplay
 from icvi_artmap.plotting.partition import PartitionDisplay
 from icvi_artmap.reproduction import paper
+from icvi_artmap.reproduction.latents import Latents
 from icvi_artmap.reproduction.ledger import Ledger
 from icvi_artmap.reproduction.protocol import Problem
 from icvi_artmap.reproduction.ranks import DECIMALS
@@ -58,4 +60,23 @@ def traces(problem: Problem, fits: dict[str, ICVIARTMAP]) -> Any:
     for (index, model), ax in zip(fits.items(), axes.flat, strict=True):
         IndexTraceDisplay.from_estimator(model, problem.X, reference=truth).plot(ax=ax)
         ax.set_title(f"i{index}")
+    return figure
+
+
+def curves(made: dict[str, list[Latents]]) -> Any:
+    """The ARI of k-means on latents while they were trained, a panel for every set."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(made), figsize=(4.5 * len(made), 3.6), squeeze=False)
+    for axis, (name, found) in zip(axes[0], made.items(), strict=True):
+        for one in found:
+            first = [point.iteration for point in one.curve if point.stage == PRETRAINING]
+            end = max(first, default=0)
+            x = [p.iteration + (0 if p.stage == PRETRAINING else end) for p in one.curve]
+            axis.plot(x, [point.ari for point in one.curve], marker=".", label=f"seed {one.seed}")
+            axis.axvline(end, color="grey", linestyle="--", linewidth=1.0)
+        axis.set(title=name, xlabel="iterations", ylim=(0.0, 1.0))
+        axis.legend(loc="lower right")
+    axes[0, 0].set_ylabel("ARI of k-means")
+    figure.tight_layout()
     return figure

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from icvi_artmap._support.wording import fixed
-from icvi_artmap.reproduction import paper, protocol
+from icvi_artmap.deep.training import PRETRAINING
+from icvi_artmap.reproduction import latents, paper, protocol
+from icvi_artmap.reproduction.latents import Point
 from icvi_artmap.reproduction.ranks import DECIMALS
-from icvi_artmap.reproduction.tables import MARKS, OWN, REFINED, Cell, ResultTable
+from icvi_artmap.reproduction.tables import ANY_SHAPE, MARKS, OWN, REFINED, Cell, ResultTable
 
 TITLES = {
     "datasets": "The data sets",
@@ -21,6 +23,8 @@ TITLES = {
     "partition": "Partitions",
     "trace": "The index during training",
     "elapsed": "Seconds an epoch",
+    "latents": "The latents",
+    "curves": "While the latents were trained",
 }
 
 
@@ -72,10 +76,11 @@ def result_section(table: ResultTable) -> Section:
 
 
 def _row_name(table: ResultTable, name: str) -> str:
-    reduced = protocol.projection(name)
+    reduced = protocol.projection(name, table.kind)
     if not reduced:
         return name
-    own = "" if name == "olivetti" else ", not the paper's latent space"
+    alike = name == "olivetti" or table.kind == latents.DYNAE
+    own = "" if alike else ", not the paper's latent space"
     return f"{name}, {reduced}{own}"
 
 
@@ -132,7 +137,9 @@ def _reading(table: ResultTable) -> list[str]:
     if means:
         lines.append(
             f"Columns of our own, which take no part in the ranks. {REFINED}: the defaults of this "
-            "library without a grid, the best of several starts by the index alone. The others: "
+            "library without a grid, the best of several starts by the index alone. "
+            + (f'{ANY_SHAPE}: the same with `shape="any"`. ' if ANY_SHAPE in table.columns else "")
+            + "The others: "
             "the same grid from several k-means starts in place of one. Means: "
             + "; ".join(means)
             + "."
@@ -144,6 +151,37 @@ def _difference(cell: Cell) -> float:
     assert cell.ours is not None
     assert cell.printed is not None
     return round(cell.ours, 4) - cell.printed
+
+
+def latents_section(made: dict[str, list[latents.Latents]], kind: str) -> Section:
+    """All seeds of all sets, and which of them the tables have."""
+    rows = []
+    for name, found in made.items():
+        best = max(found, key=lambda one: one.ch)
+        for one in found:
+            before = [point for point in one.curve if point.stage == PRETRAINING][-1:]
+            after = [point for point in one.curve if point.stage != PRETRAINING][-1:]
+            rows.append(
+                [
+                    name,
+                    str(one.seed),
+                    *(f"{point.iteration:,}" for point in before or [Point("", 0, 0.0)]),
+                    fixed(before[0].ari if before else None, DECIMALS),
+                    f"{after[0].iteration if after else 0:,}",
+                    fixed(one.ari, DECIMALS),
+                    fixed(one.ch, 0),
+                    "chosen" if one is best else "",
+                    fixed(one.seconds, 0),
+                ]
+            )
+    text = (
+        f"{latents.NAMES[kind]}: every seed that was tried. ARI is that of k-means (10 starts) on "
+        "the latents as they are. The tables have the seed whose k-means partition has the largest "
+        "CH index, which knows no labels. Seconds are those of the last process that worked on the "
+        "training."
+    )
+    header = ["data set", "seed", "pretraining", "ARI", "clustering", "ARI", "CH", "", "seconds"]
+    return Section("latents", [text], Grid(header, rows))
 
 
 def data_section(

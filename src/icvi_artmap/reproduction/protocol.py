@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from icvi_artmap.estimators.art_family import DualVigilanceFuzzyART, FuzzyART
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.indices.shared.ridge import ridge
-from icvi_artmap.reproduction import paper
+from icvi_artmap.reproduction import latents, paper
 from icvi_artmap.reproduction.kmeans import kmeans
 from icvi_artmap.samples.scaling import learn_scaling, standardised_table
 from icvi_artmap.tendency.vat import vat
@@ -87,19 +88,33 @@ Outcome = dict[str, Any]  #: JSON: "values" by column, and what is worth keeping
 Job = Callable[[Problem], Outcome]
 
 
-def projection(name: str) -> str:
+class Space(NamedTuple):
+    """The space in which the sets of images are clustered, except Olivetti: that of the paper."""
+
+    kind: str = latents.PCA
+    folder: Path = Path("latents")  #: where the files of latents are
+    seeds: int = 1  #: of trainings, from 0 on
+
+
+def projection(name: str, kind: str = latents.PCA) -> str:
     """The features to which a set is reduced before anything is run on it."""
     if name in paper.SYNTHETIC.values:
         return ""
-    return "PCA (20-D)" if name == "olivetti" else "PCA (10-D)"
+    return "PCA (20-D)" if name == "olivetti" else f"{latents.NAMES[kind]} ({latents.SIZE}-D)"
 
 
-def load(name: str, folder: str | None, seed: int, quick: bool) -> Problem:
-    """Load the set in the form in which all methods get it."""
-    bunch = load_paper_set(name, folder)
-    X, y = bunch.data, bunch.target
-    if projection(name):
-        X = _principal(X, 20 if name == "olivetti" else 10)
+def load(
+    name: str, folder: str | None, seed: int, quick: bool, space: Space | None = None
+) -> Problem:
+    """Load the set in the form in which all methods get it. No ``space``: PCA for images."""
+    if space is not None and space.kind != latents.PCA and name in latents.SCHEDULES:
+        found = latents.chosen(space.folder, space.kind, name, space.seeds)
+        X, y = found.X, found.y
+    else:
+        bunch = load_paper_set(name, folder)
+        X, y = bunch.data, bunch.target
+        if projection(name):
+            X = _principal(X, 20 if name == "olivetti" else latents.SIZE)
     order = RandomState(seed).permutation(len(X))
     return Problem(name, np.ascontiguousarray(X[order], np.float64), y[order], seed, quick)
 
@@ -174,6 +189,12 @@ def refined(problem: Problem) -> Outcome:
         "values": {"iNI refined": problem.ari(model.labels_)},
         "index_value": model.index_value_,
     }
+
+
+def any_shape(problem: Problem) -> Outcome:
+    """Beyond the paper: clusters of any shape, joined of Gaussian components."""
+    model = ICVIARTMAP(problem.k, shape="any", random_state=problem.seed).fit(problem.X)
+    return {"values": {"iNI any shape": problem.ari(model.labels_)}}
 
 
 # --- the other methods ---------------------------------------------------------------------------
@@ -286,10 +307,17 @@ def linkages(problem: Problem) -> Outcome:
     return {"values": values}
 
 
-def jobs(name: str, columns: tuple[str, ...], quick: bool) -> dict[str, Job]:
-    """What has to be run on a set, the longest first."""
+def jobs(
+    name: str, columns: tuple[str, ...], quick: bool, kind: str = latents.PCA
+) -> dict[str, Job]:
+    """What has to be run on a set, the longest first. ``kind``: of the space of images."""
     found: dict[str, Job] = {"ART": art}
     large = name in ("mnist", "fashion-mnist")
+    learned = kind != latents.PCA and name in latents.SCHEDULES
+    if learned:
+        found["any shape"] = any_shape
+        if large:  # the paper has no values either
+            del found["ART"]
     if not large:  # the kernel of 70,000 samples would take 39 GB
         found["SC"] = spectral
     for index in paper.INDICES:

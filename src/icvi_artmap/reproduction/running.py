@@ -26,11 +26,19 @@ class Settings(Protocol):
     def quick(self) -> bool: ...
     @property
     def n_jobs(self) -> int: ...
+    @property
+    def space(self) -> protocol.Space: ...
 
 
-def missing(ledger: Ledger, name: str, columns: tuple[str, ...], quick: bool) -> list[Key]:
+def missing(
+    ledger: Ledger,
+    name: str,
+    columns: tuple[str, ...],
+    quick: bool,
+    space: protocol.Space | None = None,
+) -> list[Key]:
     """The jobs that are still to be run on a set."""
-    every = protocol.jobs(name, columns, quick)
+    every = protocol.jobs(name, columns, quick, (space or protocol.Space()).kind)
     return [(name, job) for job in every if (name, job) not in ledger.outcomes]
 
 
@@ -43,7 +51,7 @@ def run_missing(
     ledger: Ledger, keys: list[Key], settings: Settings
 ) -> Iterator[tuple[Key, dict[str, Any]]]:
     """Run the jobs, store each as it ends, and yield it."""
-    arguments = (settings.folder, settings.seed, settings.quick)
+    arguments = (settings.folder, settings.seed, settings.quick, settings.space)
     tasks = (joblib.delayed(_one)(key, *arguments) for key in sorted(keys, key=_length))
     parallel = joblib.Parallel(settings.n_jobs, return_as="generator_unordered")
     with closing(parallel(tasks)) as finished:
@@ -52,8 +60,10 @@ def run_missing(
             yield key, outcome
 
 
-def _one(key: Key, folder: str | None, seed: int, quick: bool) -> tuple[Key, dict[str, Any]]:
+def _one(
+    key: Key, folder: str | None, seed: int, quick: bool, space: protocol.Space
+) -> tuple[Key, dict[str, Any]]:
     """Run one job in a worker."""
     name, job = key
-    problem = protocol.load(name, folder, seed, quick)
-    return key, protocol.run(protocol.jobs(name, paper.COLUMNS, quick)[job], problem)
+    problem = protocol.load(name, folder, seed, quick, space)
+    return key, protocol.run(protocol.jobs(name, paper.COLUMNS, quick, space.kind)[job], problem)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from icvi_artmap.indices.registry import get_index
-from icvi_artmap.reproduction import paper, protocol
+from icvi_artmap.reproduction import latents, paper, protocol
 from icvi_artmap.reproduction.ledger import Ledger
 from icvi_artmap.reproduction.ranks import DECIMALS, average_ranks
 
@@ -17,7 +17,8 @@ NEAR = 0.01
 #: Columns of our own. They take no part in the ranks.
 MORE_STARTS = {index: f"i{index}, {n} starts" for index, n in protocol.STARTS.items()}
 REFINED = "iNI refined"
-OWN = (REFINED, *MORE_STARTS.values())
+ANY_SHAPE = "iNI any shape"
+OWN = (REFINED, ANY_SHAPE, *MORE_STARTS.values())
 
 
 #: The marks between our value and the printed one.
@@ -65,6 +66,7 @@ class ResultTable(NamedTuple):
     cells: dict[str, dict[str, Cell]]  #: data set, then column
     ranks: dict[str, Cell]  #: average rank by column
     seconds: dict[str, float]  #: by column, all sets together
+    kind: str = latents.PCA  #: of the space of the sets of images
 
     def values(self, column: str) -> list[Cell]:
         """The cells of a column that have a value."""
@@ -81,12 +83,14 @@ class ResultTable(NamedTuple):
         )
 
 
-def result_table(name: str, ledger: Ledger, sets: Iterable[str]) -> ResultTable:
+def result_table(
+    name: str, ledger: Ledger, sets: Iterable[str], kind: str = latents.PCA
+) -> ResultTable:
     """One of "synthetic", "real", "tuned-synthetic", "tuned-real", from what has been run."""
     tuned, real = name.startswith("tuned"), name.endswith("real")
     printed = _printed(tuned, real)
-    # The paper's PCA of Olivetti can be made again, its latent spaces cannot.
-    comparable = {"olivetti"} if real else set(printed.values)
+    # The paper's PCA of Olivetti can be made again, and its latent spaces can be trained again.
+    comparable = {"olivetti"} if real and kind != latents.DYNAE else set(printed.values)
     variants = ("iNI", "iCH") if real else paper.VARIANTS
     shown = variants if tuned else variants + paper.BASELINES
     cells: dict[str, dict[str, Cell]] = {}
@@ -116,7 +120,7 @@ def result_table(name: str, ledger: Ledger, sets: Iterable[str]) -> ResultTable:
     columns = shown + tuple(
         column for column in OWN if any(row[column].ours is not None for row in cells.values())
     )
-    return ResultTable(name, printed.label, columns, cells, ranks, seconds)
+    return ResultTable(name, printed.label, columns, cells, ranks, seconds, kind)
 
 
 def _printed(tuned: bool, real: bool) -> paper.Printed:

@@ -155,7 +155,7 @@ def trial_moves(state, s, x, src, out):
             continue
         within = state.centres.within[0] - out[i]
         toward = 1.0 / (m.n[i] + 1)
-        key = _kept(state, i, src) if i == one or i == other else kept
+        key = _kept(state, i, src) if i in (one, other) else kept
         if n > 1:
             pair = cen.between(toward, source[i], to_source, distance[i])
             key = max(key, next_from_source if i == where else from_source, sign * pair)

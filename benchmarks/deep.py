@@ -1,0 +1,107 @@
+"""Iterations a second of the dynamic autoencoder, beside what the arithmetic alone would take.
+
+``python -m benchmarks.deep [--threads N]`` needs PyTorch. The limit is the rate of one large matrix
+product on the same threads; an iteration is counted as the products of its layers, forwards and
+twice backwards. The first layer needs no gradient of its input, which is not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from icvi_artmap._support.callbacks import Watch, watching
+from icvi_artmap.deep import DynamicAutoencoder
+
+HIDDEN, LATENT, BATCH = (500, 500, 2000), 10, 256
+#: Images of USPS and of MNIST.
+SIDES = {"16 x 16": 16, "28 x 28": 28}
+#: Iterations that are timed, after as many that are not.
+ITERATIONS = 280
+ROWS = 10_000
+
+
+def product_rate(threads: int) -> float:
+    """GFLOP a second of a product of two large matrices; the best of some."""
+    import torch
+
+    torch.set_num_threads(threads)
+    n = 2048
+    a, b = torch.rand(n, n), torch.rand(n, n)
+    return 2e-9 * n**3 / min(_seconds(lambda: a @ b) for _ in range(10))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def operations(n_features: int) -> float:
+    """GFLOP of the layers of one iteration."""
+    sizes = (n_features, *HIDDEN, LATENT)
+    weights = 2 * sum(a * b for a, b in pairwise(sizes))
+    input_slope = sizes[0] * sizes[1]
+    return 2e-9 * BATCH * (3 * weights - input_slope)
+
+
+class _Clock(Watch):
+    """The times at which looks end, by stage."""
+
+    def __init__(self) -> None:
+        self.stage, self.times = "", {"pretraining": [0.0], "clustering": [0.0]}
+
+    def begin(self, task: str, n_subtasks: int | None = 0) -> None:
+        if task in self.times:
+            self.stage = task
+
+    def end(self, subject: object = None) -> bool:
+        self.times[self.stage].append(time.perf_counter())
+        return False
+
+
+def iterations_a_second(side: int, threads: int) -> dict[str, float]:
+    """By stage, after the first look."""
+    X = np.random.default_rng(0).random((ROWS, side * side))
+    clock = _Clock()
+    with watching(clock):
+        DynamicAutoencoder(
+            10,
+            image_shape=(side, side),
+            pretraining_iterations=2 * ITERATIONS,
+            clustering_iterations=2 * ITERATIONS,
+            n_jobs=threads,
+            random_state=0,
+        ).fit(X)
+    return {stage: _rate(times[1:]) for stage, times in clock.times.items()}
+
+
+def _rate(times: list[float]) -> float:
+    looks = np.diff(times[:5])
+    return 140 / float(looks[looks > 0.01].min())
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--threads", type=int, default=1)
+    threads = parser.parse_args().threads
+    rate = product_rate(threads)
+    print(f"{threads} thread(s), one large product: {rate:.0f} GFLOP/s\n")
+    print("| images | stage | GFLOP an iteration | limit, it/s | measured, it/s | share |")
+    print("|---|---|---|---|---|---|")
+    for name, side in SIDES.items():
+        needed = operations(side * side)
+        for stage, measured in iterations_a_second(side, threads).items():
+            print(
+                f"| {name} | {stage} | {needed:.2f} | {rate / needed:.1f} | {measured:.1f} | "
+                f"{measured * needed / rate:.0%} |"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,432 @@
+"""The training of an autoencoder: first as such, then towards the centres of clusters.
+
+A :class:`Training` is a network on its way: all that its next iteration depends on are its fields,
+the data and the number of the iteration, which seeds all that is random in it. So a training that
+is written down and taken up again goes on as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import radians
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+
+from icvi_artmap._support.callbacks import Watch
+from icvi_artmap._support.threads import one_thread
+from icvi_artmap.deep import computation as compute
+from icvi_artmap.deep.layers import Weights, first_weights
+from icvi_artmap.deep.needs_torch import imported_torch
+
+#: The stages of a training, in their order.
+STAGES = PRETRAINING, CLUSTERING = "pretraining", "clustering"
+#: Iterations between two looks at the whole: conflicts are counted, and whoever watches is told.
+BETWEEN_LOOKS = 140
+#: The share of the pretraining with the full learning rate, and what it falls to after that.
+FULL_RATE, LATER_RATE = 0.7, 0.1
+#: How much of the last step goes into the next one, in the clustering.
+MOMENTUM = 0.9
+#: The least similarity of a confident sample and its lead before the second, step by step.
+THRESHOLDS = ((0.30, 0.15), (0.21, 0.06), (0.12, -0.03))
+#: Clustering ends when a smaller share of the samples is conflicted.
+FEW_CONFLICTS = 0.01
+#: How much the critic's judgement of mixtures counts beside the error of the reconstruction.
+CRITIC_WEIGHT = 0.5
+#: Starts of k-means.
+KMEANS_STARTS = 10
+#: Rows whose latents are computed at a time.
+ROWS = 4096
+#: What random numbers are for: in every stage each purpose has a stream of its own.
+_PURPOSES = ("weights", "order", "iteration", "k-means")
+
+
+class Plan(NamedTuple):
+    """What a training is to do; with the data, it determines the result."""
+
+    n_samples: int
+    sizes: tuple[int, ...]  #: widths of the encoder
+    image_shape: tuple[int, int, int] | None  #: height, width, channels; None: rows of a table
+    n_clusters: int
+    pretraining_iterations: int
+    clustering_iterations: int
+    batch_size: int
+    learning_rate: float
+    clustering_rate: float
+    rotation: float  #: degrees at most
+    shift: float  #: share of the side at most
+    critic: bool  #: whether one is trained
+    seed: int
+
+
+class Look(NamedTuple):
+    """What was seen at the end of some iterations."""
+
+    stage: str
+    iteration: int  #: iterations of the stage so far
+    loss: float  #: mean since the last look
+    conflicted: int  #: samples that are near to no centre; -1 in the pretraining
+
+
+@dataclass
+class Training:
+    """A network on its way, with the fields that a checkpoint keeps."""
+
+    plan: Plan
+    weights: list[Any]  #: tensors of the encoder, then of the decoder
+    critic: list[Any]  #: tensors of the critic, or none
+    momenta: dict[str, list[Any]] = field(default_factory=dict)  #: what optimisers remember
+    stage: str = PRETRAINING
+    iteration: int = 0  #: of the stage
+    level: int = 0  #: of the thresholds
+    conflicted: int = -1  #: at the last look
+    centres: Any = None  #: (k, latent)
+    images: Any = None  #: (k, features), what the centres are decoded to
+    looks: list[Look] = field(default_factory=list)
+
+    @property
+    def n_layers(self) -> int:
+        """Layers of the encoder, and of the decoder."""
+        return len(self.plan.sizes) - 1
+
+    @property
+    def encoder(self) -> list[Any]:
+        """The first half of the weights."""
+        return self.weights[: 2 * self.n_layers]
+
+    @property
+    def decoder(self) -> list[Any]:
+        """The second half of the weights."""
+        return self.weights[2 * self.n_layers :]
+
+    def has_converged(self) -> bool:
+        """Whether nearly all samples are near to a centre."""
+        return 0 <= self.conflicted < FEW_CONFLICTS * self.plan.n_samples
+
+    def is_at_end(self) -> bool:
+        """Whether these are the last weights of a stage."""
+        if self.stage == PRETRAINING:
+            return self.iteration >= self.plan.pretraining_iterations
+        return self.iteration >= self.plan.clustering_iterations or self.has_converged()
+
+    def n_iterations(self) -> int:
+        """Iterations of all stages so far."""
+        before = [look.iteration for look in self.looks if look.stage != self.stage]
+        return self.iteration + max(before, default=0)
+
+    def arrays(self) -> tuple[Weights, Weights]:
+        """Copies of the weights of encoder and decoder."""
+        return arrays_of(self.encoder), arrays_of(self.decoder)
+
+
+def begun(plan: Plan) -> Training:
+    """A training before its first iteration."""
+    generator = _generator(plan, PRETRAINING, "weights", 0)
+    weights = first_weights(plan.sizes, generator) + first_weights(plan.sizes[::-1], generator)
+    critic = first_weights(plan.sizes, generator) if plan.critic else []
+    return Training(plan, tensors(weights), tensors(critic))
+
+
+def tensors(weights: list[NDArray[np.float32]]) -> list[Any]:
+    """Weights that gradients are taken of."""
+    torch = imported_torch()
+    return [torch.from_numpy(array.copy()).requires_grad_() for array in weights]
+
+
+def arrays_of(held: list[Any]) -> list[NDArray[Any]]:
+    """Copies of tensors as arrays."""
+    return [tensor.detach().numpy().copy() for tensor in held]
+
+
+def _generator(plan: Plan, stage: str, purpose: str, number: int) -> np.random.Generator:
+    """Random numbers that depend on nothing but the seed, what they are for, and a number."""
+    stream = STAGES.index(stage) * len(_PURPOSES) + _PURPOSES.index(purpose)
+    bits = np.random.Philox(key=[plan.seed, stream], counter=[0, 0, 0, number])
+    return np.random.Generator(bits)
+
+
+# --- iterations ----------------------------------------------------------------------------------
+
+
+def train(
+    training: Training,
+    X: NDArray[np.float32],
+    watch: Watch,
+    after_look: Callable[[Training], None],
+) -> None:
+    """Do all iterations that are left; ``after_look`` is called at every look."""
+    rows = imported_torch().from_numpy(X)
+    if training.stage == PRETRAINING:
+        _Pretraining(training, rows).run(watch, after_look)
+        training.stage, training.iteration, training.momenta = CLUSTERING, 0, {}
+    _Clustering(training, rows).run(watch, after_look)
+
+
+class _Stage(ABC):
+    """The iterations of one stage, from look to look."""
+
+    name: str
+    name_of_rate: str  #: the parameter of the estimator
+    iterations: int  #: at most
+
+    def __init__(self, training: Training, rows: Any) -> None:
+        self.training, self.plan, self.rows = training, training.plan, rows
+        self.batch_size = min(self.plan.batch_size, len(rows))
+        self._epoch, self._order = -1, np.empty(0, np.int64)
+
+    @abstractmethod
+    def step(self, generator: np.random.Generator) -> float:
+        """One iteration; returns its loss."""
+
+    @abstractmethod
+    def look(self) -> None:
+        """Look at the whole, and keep in the training what the optimisers remember."""
+
+    def run(self, watch: Watch, after_look: Callable[[Training], None]) -> None:
+        """Go on until the stage is over, or whoever watches wants no more of it."""
+        training = self.training
+        watch.begin(self.name, -(-self.iterations // BETWEEN_LOOKS))
+        enough = False
+        while not training.is_at_end() and not enough:
+            watch.begin("iterations")
+            loss = self._until(min(training.iteration + BETWEEN_LOOKS, self.iterations))
+            self.look()
+            training.looks.append(Look(self.name, training.iteration, loss, training.conflicted))
+            after_look(training)
+            enough = watch.end(training)
+        watch.end(training)
+
+    def _until(self, iteration: int) -> float:
+        """The mean loss of the iterations before this one."""
+        training, losses = self.training, []
+        while training.iteration < iteration:
+            drawn = _generator(self.plan, self.name, "iteration", training.iteration)
+            losses.append(self.step(drawn))
+            training.iteration += 1
+        loss = float(np.mean(losses))
+        if not np.isfinite(loss):
+            raise FloatingPointError(
+                f"The loss of the {self.name} became {loss} before iteration {iteration}. Use a "
+                f"smaller {self.name_of_rate}."
+            )
+        return loss
+
+    def chosen(self) -> Any:
+        """The numbers of the rows of this iteration. Every epoch has an order of its own."""
+        epoch, at = divmod(self.training.iteration, len(self.rows) // self.batch_size)
+        if epoch != self._epoch:
+            drawn = _generator(self.plan, self.name, "order", epoch)
+            self._epoch, self._order = epoch, drawn.permutation(len(self.rows))
+        chosen = self._order[at * self.batch_size : (at + 1) * self.batch_size]
+        return imported_torch().from_numpy(chosen)
+
+    def distorted(self, rows: Any, generator: np.random.Generator) -> Any:
+        """The rows, turned and shifted at random if they are images."""
+        plan = self.plan
+        if plan.image_shape is None or (plan.rotation == 0.0 and plan.shift == 0.0):
+            return rows
+        drawn = imported_torch().from_numpy(_uniform(generator, -1.0, 1.0, (3, len(rows))))
+        by = compute.Distortion(drawn[0] * radians(plan.rotation), *(drawn[1:] * plan.shift))
+        return compute.distorted(rows, plan.image_shape, by)
+
+
+def _uniform(
+    generator: np.random.Generator, low: float, high: float, shape: Any
+) -> NDArray[np.float32]:
+    return generator.uniform(low, high, shape).astype(np.float32)
+
+
+class _Pretraining(_Stage):
+    """An autoencoder of distorted images, with a critic of its mixtures or without."""
+
+    name, name_of_rate = PRETRAINING, "learning_rate"
+
+    def __init__(self, training: Training, rows: Any) -> None:
+        super().__init__(training, rows)
+        self.iterations = self.plan.pretraining_iterations
+        self.optimiser = _adam(training, "weights")
+        self.critics = _adam(training, "critic") if training.critic else None
+
+    def rate(self) -> float:
+        """The learning rate of this iteration."""
+        early = self.training.iteration < FULL_RATE * self.iterations
+        return self.plan.learning_rate * (1.0 if early else LATER_RATE)
+
+    def step(self, generator: np.random.Generator) -> float:
+        training = self.training
+        rows = self.distorted(self.rows[self.chosen()], generator)
+        latents = compute.through(rows, training.encoder)
+        rebuilt = compute.through(latents, training.decoder)
+        loss = compute.squared_error(rebuilt, rows)
+        if self.critics is None:
+            _descend(self.optimiser, loss, self.rate())
+            return float(loss.detach())
+        drawn = imported_torch().from_numpy(_uniform(generator, 0.0, 1.0, (2, len(rows))))
+        share, b = drawn
+        latents = share[:, None] * latents + (1.0 - share[:, None]) * latents.flip(0)
+        mixed = compute.through(latents, training.decoder)
+        blame = compute.interpolation_loss(training.critic, mixed)
+        _descend(self.optimiser, loss + CRITIC_WEIGHT * blame, self.rate())
+        mistaken = compute.critic_loss(
+            training.critic, mixed.detach(), share, rows, rebuilt.detach(), b
+        )
+        _descend(self.critics, mistaken, self.rate())
+        return float(loss.detach())
+
+    def look(self) -> None:
+        _keep_adam(self.training, "weights", self.optimiser)
+        if self.critics is not None:
+            _keep_adam(self.training, "critic", self.critics)
+
+
+class _Clustering(_Stage):
+    """Confident samples are drawn to their centres, the others stay where they are."""
+
+    name, name_of_rate = CLUSTERING, "clustering_rate"
+
+    def __init__(self, training: Training, rows: Any) -> None:
+        super().__init__(training, rows)
+        self.iterations = self.plan.clustering_iterations
+        self.optimiser = _momentum(training)
+        if training.centres is None:
+            self._widen()
+            self._new_centres(self._latents())
+        self._aim(self._latents())
+
+    def step(self, generator: np.random.Generator) -> float:
+        training = self.training
+        chosen = self.chosen()
+        clean, nearest = self.rows[chosen], self.nearest[chosen]
+        images = imported_torch().where((nearest >= 0)[:, None], training.images[nearest], clean)
+        latents = compute.through(self.distorted(clean, generator), training.encoder)
+        rebuilt = compute.through(latents, training.decoder)
+        loss = compute.squared_error(latents, self.targets[chosen])
+        loss = loss + compute.squared_error(rebuilt, images)
+        _descend(self.optimiser, loss, self.plan.clustering_rate)
+        return float(loss.detach())
+
+    def look(self) -> None:
+        training = self.training
+        _keep_momentum(training, self.optimiser)
+        latents = self._latents()
+        before, training.conflicted = training.conflicted, int((~self._sure(latents)).sum())
+        if 0 <= before <= training.conflicted:
+            training.level = min(training.level + 1, len(THRESHOLDS) - 1)
+            self._new_centres(latents)
+        self._aim(latents)
+
+    def _sure(self, latents: Any) -> Any:
+        """Which samples are near to one centre."""
+        similar = compute.similarities(latents, self.training.centres)
+        return compute.confident(similar, *THRESHOLDS[self.training.level])
+
+    def _aim(self, latents: Any) -> None:
+        """Set the targets until the next look: centres of confident samples, else where they are.
+
+        Latents that aim at themselves must be those of one moment. If they moved with the weights,
+        nothing would hold the network: distorted images are smoother than the others, and it would
+        forever make up for that.
+        """
+        training, torch = self.training, imported_torch()
+        sure = self._sure(latents)
+        nearest = torch.cdist(latents, training.centres).argmin(dim=1)
+        self.targets = torch.where(sure[:, None], training.centres[nearest], latents)
+        self.nearest = torch.where(sure, nearest, -1)
+
+    def _latents(self) -> Any:
+        torch = imported_torch()
+        with torch.no_grad():
+            return torch.cat(
+                [compute.through(part, self.training.encoder) for part in self.rows.split(ROWS)]
+            )
+
+    def _kmeans(self, latents: Any) -> KMeans:
+        drawn = _generator(self.plan, self.name, "k-means", self.training.iteration)
+        with one_thread():
+            return KMeans(
+                self.plan.n_clusters, n_init=KMEANS_STARTS, random_state=int(drawn.integers(2**31))
+            ).fit(latents.numpy())
+
+    def _widen(self) -> None:
+        """Give the latents of a cluster a variance of 1, by mean over clusters and features.
+
+        The similarities have a unit of length, and what an autoencoder makes of it depends on how
+        long it was trained. The decoder takes the factor back.
+        """
+        training, latents = self.training, self._latents()
+        spread = float(np.sqrt(self._kmeans(latents).inertia_ / latents.numel()))
+        if spread == 0.0:
+            return
+        *_, weights, biases = training.encoder
+        with imported_torch().no_grad():
+            weights /= spread
+            biases /= spread
+            training.decoder[0].mul_(spread)
+
+    def _new_centres(self, latents: Any) -> None:
+        """Those of k-means, each moved to the nearest sample, and decoded."""
+        training, torch = self.training, imported_torch()
+        means = torch.from_numpy(self._kmeans(latents).cluster_centers_.astype(np.float32))
+        with torch.no_grad():
+            training.centres = latents[torch.cdist(means, latents).argmin(dim=1)].clone()
+            training.images = compute.through(training.centres, training.decoder)
+
+
+# --- optimisers, and what they remember ----------------------------------------------------------
+
+
+def _descend(optimiser: Any, loss: Any, rate: float) -> None:
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    parameters = [one for group in optimiser.param_groups for one in group["params"]]
+    slopes = imported_torch().autograd.grad(loss, parameters)
+    for one, slope in zip(parameters, slopes, strict=True):
+        one.grad = slope
+    optimiser.step()
+
+
+def _adam(training: Training, of: str) -> Any:
+    torch = imported_torch()
+    parameters = training.weights if of == "weights" else training.critic
+    optimiser = torch.optim.Adam(parameters, lr=training.plan.learning_rate, fused=True)
+    if f"{of}.first" in training.momenta:
+        for one, first, second in zip(
+            parameters,
+            training.momenta[f"{of}.first"],
+            training.momenta[f"{of}.second"],
+            strict=True,
+        ):
+            optimiser.state[one] = {
+                "step": torch.tensor(float(training.iteration)),
+                "exp_avg": first,
+                "exp_avg_sq": second,
+            }
+    return optimiser
+
+
+def _keep_adam(training: Training, of: str, optimiser: Any) -> None:
+    parameters = training.weights if of == "weights" else training.critic
+    for name, key in (("first", "exp_avg"), ("second", "exp_avg_sq")):
+        training.momenta[f"{of}.{name}"] = [optimiser.state[one][key] for one in parameters]
+
+
+def _momentum(training: Training) -> Any:
+    torch = imported_torch()
+    optimiser = torch.optim.SGD(
+        training.weights, lr=training.plan.clustering_rate, momentum=MOMENTUM, fused=True
+    )
+    kept = training.momenta.get("weights.velocity")
+    if kept is not None:
+        for one, velocity in zip(training.weights, kept, strict=True):
+            optimiser.state[one] = {"momentum_buffer": velocity}
+    return optimiser
+
+
+def _keep_momentum(training: Training, optimiser: Any) -> None:
+    training.momenta["weights.velocity"] = [
+        optimiser.state[one]["momentum_buffer"] for one in training.weights
+    ]
