@@ -172,13 +172,26 @@ def trial_moves(state, s, x, src, out):
 
 @inline
 def trial_merge(state, i, j, least):
-    m, squared = state.moments, state.centres.squared
+    """The distances of the new centre are asked for only where they decide.
+
+    They are no more extreme than what polarisation gives for the most extreme distances of the two
+    centres. And nearer centres never raise a score, so that without them it is a bound.
+    """
+    m, squared, sign = state.moments, state.centres.squared, state.extremes.sign
     part = m.n[j] / (m.n[i] + m.n[j])
+    within = state.centres.within[0] + cen.merge_cost(m, i, j)
+    kept, one, other = _extreme_pair(state, NOBODY)
+    if i in (one, other) or j in (one, other):
+        kept = _kept(state, i, j)
+    closest_i, closest_j = sign * state.extremes.key[i, 0], sign * state.extremes.key[j, 0]
+    bound = sign * cen.between(part, closest_i, closest_j, squared[i, j])
+    hoped = kept if sign == NEAREST else max(kept, bound)
+    score = _score(state, within, hoped, m.size[0] - 1)
+    if bound <= kept or score < least:
+        return score
     for row in range(m.size[0]):
         state.first[row] = cen.between(part, squared[i, row], squared[j, row], squared[i, j])
-    within = state.centres.within[0] + cen.merge_cost(m, i, j)
-    key = max(_kept(state, i, j), _new(state, state.first, i, j))
-    return _score(state, within, key, m.size[0] - 1)
+    return _score(state, within, max(kept, _new(state, state.first, i, j)), m.size[0] - 1)
 
 
 @inline
