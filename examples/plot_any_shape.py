@@ -6,6 +6,8 @@ Nine sets, each clustered in three ways: ``ICVIARTMAP(shape="any")``, HDBSCAN an
 mixture. The first six are those of scikit-learn's comparison of clustering methods.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # The data
 # --------

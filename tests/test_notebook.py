@@ -99,7 +99,7 @@ def test_what_the_summary_says() -> None:
     assert len(clusters) == model.n_clusters_
     for i, row in enumerate(clusters):
         n = int((model.labels_ == i).sum())
-        assert row[:3] == [str(i), str(n), f"{n / 90:.1%}"]
+        assert row[:3] == [str(i), str(n), f"{n / 90:.0%}"]
         assert row[3] == str(int((model.category_labels_ == i).sum()))
         assert row[4:] == [number(mean) for mean in model.cluster_centers_[i]]
 
