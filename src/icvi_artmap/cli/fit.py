@@ -264,7 +264,7 @@ def fit_model(given: Input, settings: dict[str, Any], bar: Bar) -> Fitted:
     from icvi_artmap.estimators.table_fit import fit_table
 
     model = ICVIARTMAP(**settings)
-    notes = fit_table(model, table, watch_fit(bar))
+    notes, _ = fit_table(model, table, watch_fit(bar))
     bar.reach(0, None)
     placed = model.labels_ >= 0  # all but noise
     ari = None if groups is None else agreement(groups[placed], model.labels_[placed])

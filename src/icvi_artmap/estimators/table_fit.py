@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icvi_artmap._support.callbacks import Watch, watching
 from icvi_artmap._support.progress import warnings_as_notes
@@ -16,8 +17,14 @@ if TYPE_CHECKING:
     from icvi_artmap.tables import Table
 
 
-def fit_table(model: ICVIARTMAP, table: Table, watch: Watch) -> list[str]:
-    """Fit the model; returns remarks on the data and on the fit that its result does not make."""
+def fit_table(
+    model: ICVIARTMAP, table: Table, watch: Watch
+) -> tuple[list[str], NDArray[np.floating]]:
+    """Fit the model.
+
+    Returns remarks on the data and on the fit that the result does not make, and the rows as the
+    methods of ``fitted_`` take them.
+    """
     notes = list(table.notes)
     with warnings_as_notes(notes), watching(watch):
         model.fit(table.cells())
@@ -27,4 +34,4 @@ def fit_table(model: ICVIARTMAP, table: Table, watch: Watch) -> list[str]:
     rows = rows_of(model, table.cells())
     model.feature_names_in_ = np.array(table.columns, dtype=object)
     model.cautions_ = tuple(cautions(model, rows))  # with these names
-    return notes
+    return notes, rows

@@ -87,8 +87,9 @@ def environment() -> Environment:
         trim_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    words = (arrow, better, counted, exact, fixed, head, listed, number, percent, shade, signed)
+    words = (arrow, better, counted, exact, fixed, listed, number, percent, shade, signed)
     made.filters |= {word.__name__: word for word in words}
+    made.filters["head"] = head
     made.globals["arrows"] = ARROWS
     return made
 
