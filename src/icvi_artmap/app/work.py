@@ -85,10 +85,10 @@ class Work:
         self.model = ICVIARTMAP(**self.request.settings)
         watch = _Keeping(watch_fit(bar))
         bar.say("fitting")
-        self.notes, _ = fit_table(self.model, self.table, watch)
+        self.notes, rows = fit_table(self.model, self.table, watch)
         seconds = time.perf_counter() - began
         bar.say("drawing")
-        return self._result(watch.partitions, seconds)
+        return self._result(rows, watch.partitions, seconds)
 
     def _read(self) -> Table:
         asked = self.request
@@ -103,7 +103,9 @@ class Work:
         table = without_constant(table, asked.name)
         return with_note_on_gaps(table, FILLED_WITH[asked.settings["missing"]]) if fills else table
 
-    def _result(self, partitions: list[NDArray[np.int32]], seconds: float) -> bytes:
+    def _result(
+        self, X: NDArray[np.floating], partitions: list[NDArray[np.int32]], seconds: float
+    ) -> bytes:
         from icvi_artmap.inspection.profiles import profiles as profiles_of
         from icvi_artmap.report import points
         from icvi_artmap.report.reading import readings
@@ -115,7 +117,6 @@ class Work:
         nobody = np.empty(0, np.int64)
         rows = points.chosen_rows(model.labels_, model.n_clusters_, DRAWN, nobody, rng)
         ids = [self._names()[row] for row in rows]
-        X = self._rows()
         drawn = points.map_points(model, X, rows, names, ids, profiles)
         facts = {
             "rows": len(table),
@@ -314,11 +315,6 @@ class Work:
         if self.table.ids is not None:
             return self.table.ids
         return [str(row + 1) for row in self.table.rows]
-
-    def _rows(self) -> NDArray[np.floating]:
-        from icvi_artmap.estimators.fitted import rows_of
-
-        return rows_of(self.model, self.table.cells())
 
     def _agreement_with_truth(self) -> float | None:
         from icvi_artmap.report.quality import agreement

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Annotated
 
 import typer
@@ -50,7 +51,6 @@ def workbench(
         import webbrowser
 
         webbrowser.open(server.address)
-    try:
+    with contextlib.suppress(KeyboardInterrupt):  # the server may have seen to it, or not
         server.run()
-    except KeyboardInterrupt:
-        print("The workbench has ended.")
+    print("The workbench has ended.")

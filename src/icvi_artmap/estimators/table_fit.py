@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 def fit_table(
     model: ICVIARTMAP, table: Table, watch: Watch
 ) -> tuple[list[str], NDArray[np.floating]]:
-    """Fit the model; returns remarks beside its result, and the rows as it sees them."""
+    """Fit the model.
+
+    Returns remarks on the data and on the fit that the result does not make, and the rows as the
+    methods of ``fitted_`` take them.
+    """
     notes = list(table.notes)
     with warnings_as_notes(notes), watching(watch):
         model.fit(table.cells())

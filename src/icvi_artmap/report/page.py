@@ -94,7 +94,6 @@ def environment() -> Environment:
         counted,
         exact,
         fixed,
-        head,
         listed,
         number,
         percent,
@@ -103,6 +102,7 @@ def environment() -> Environment:
         signed,
     )
     made.filters |= {word.__name__: word for word in words}
+    made.filters["head"] = head
     made.globals["arrows"] = ARROWS
     return made
 
