@@ -191,9 +191,27 @@ def test_latents_of_another_width_are_refused(trained):
         trained.inverse_transform(np.zeros((2, 3)))
 
 
-def test_a_rate_that_is_too_large_is_told():
-    with pytest.raises(FloatingPointError, match="Use a smaller clustering_rate"):
-        tiny(clustering_rate=1.0, hidden=(200, 200)).fit(1e3 * DIGITS)
+@pytest.mark.parametrize(
+    ("beyond", "rate"), [(0, "learning_rate"), (299, "learning_rate"), (300, "clustering_rate")]
+)
+def test_a_loss_that_is_no_number_is_told(monkeypatch, beyond, rate):
+    made, called = compute.squared_error, 0
+
+    def lost(found, wanted):
+        nonlocal called
+        called += 1
+        return made(found, wanted) * (np.nan if called > beyond else 1.0)
+
+    monkeypatch.setattr(compute, "squared_error", lost)
+    with pytest.raises(FloatingPointError, match=f"Use a smaller {rate}"):
+        tiny().fit(DIGITS)
+
+
+def test_noise_does_not_blow_the_network_up():
+    noise = np.random.default_rng(0).random((400, 64))
+    model = tiny(hidden=(100, 100), clustering_rate=0.05, n_components=5).fit(noise)
+    assert np.isfinite(model.transform(noise)).all()
+    assert np.isfinite(model.history_["loss"]).all()
 
 
 def test_without_torch_the_message_says_what_to_install(monkeypatch, trained):

@@ -88,7 +88,7 @@ def made(seed: int, ch: float, n: int = 60) -> Latents:
     labels = np.repeat(np.arange(3), n // 3)
     rows = generator.normal(size=(n, 10)) + 8.0 * labels[:, None]
     curve = [Point("pretraining", 1400, 0.5), Point("clustering", 280, 0.75)]
-    return Latents(seed, rows, labels, curve, 0.8, ch, 12.0)
+    return Latents(seed, rows, labels, curve, 0.8, ch)
 
 
 def test_latents_come_back_from_their_file_and_ch_chooses(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_all_seeds_are_shown_and_one_is_chosen() -> None:
     section = page.latents_section({"usps": [made(0, 1.0), made(1, 2.0)]}, "dynae")
     assert section.grid is not None
     first, second = section.grid.rows
-    assert first == ["usps", "0", "1,400", "0.5000", "280", "0.8000", "1", "", "12"]
+    assert first == ["usps", "0", "1,400", "0.5000", "280", "0.8000", "1", ""]
     assert "chosen" in second
 
 

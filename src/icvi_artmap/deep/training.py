@@ -31,6 +31,9 @@ BETWEEN_LOOKS = 140
 FULL_RATE, LATER_RATE = 0.7, 0.1
 #: How much of the last step goes into the next one, in the clustering.
 MOMENTUM = 0.9
+#: Gradients of the clustering that are longer than this are shortened to it: latents that say
+#: little of the data become very wide when they are given a variance of 1.
+LONGEST_SLOPE = 5.0
 #: The least similarity of a confident sample and its lead before the second, step by step.
 THRESHOLDS = ((0.30, 0.15), (0.21, 0.06), (0.12, -0.03))
 #: Clustering ends when a smaller share of the samples is conflicted.
@@ -306,7 +309,7 @@ class _Clustering(_Stage):
         rebuilt = compute.through(latents, training.decoder)
         loss = compute.squared_error(latents, self.targets[chosen])
         loss = loss + compute.squared_error(rebuilt, images)
-        _descend(self.optimiser, loss, self.plan.clustering_rate)
+        _descend(self.optimiser, loss, self.plan.clustering_rate, LONGEST_SLOPE)
         return float(loss.detach())
 
     def look(self) -> None:
@@ -379,13 +382,16 @@ class _Clustering(_Stage):
 # --- optimisers, and what they remember ----------------------------------------------------------
 
 
-def _descend(optimiser: Any, loss: Any, rate: float) -> None:
+def _descend(optimiser: Any, loss: Any, rate: float, longest: float | None = None) -> None:
+    """One step down the slope of a loss, which is at most so long."""
     for group in optimiser.param_groups:
         group["lr"] = rate
     parameters = [one for group in optimiser.param_groups for one in group["params"]]
     slopes = imported_torch().autograd.grad(loss, parameters)
     for one, slope in zip(parameters, slopes, strict=True):
         one.grad = slope
+    if longest is not None:
+        imported_torch().nn.utils.clip_grad_norm_(parameters, longest)
     optimiser.step()
 
 

@@ -9,7 +9,6 @@ whose k-means partition has the largest CH index.
 from __future__ import annotations
 
 import json
-import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -65,7 +64,6 @@ class Latents(NamedTuple):
     curve: list[Point]
     ari: float  #: of k-means
     ch: float  #: of its partition; does not know the labels
-    seconds: float
 
 
 Say = Callable[[str], None]
@@ -108,7 +106,7 @@ def read(path: Path) -> Latents:
         whole = X.ndim == 2 and X.dtype == np.float64 and bool(np.isfinite(X).all())
         if not whole or y.shape != X.shape[:1]:
             raise ValueError("its arrays are not latents")
-        return Latents(told["seed"], X, y, curve, told["ari"], told["ch"], told["seconds"])
+        return Latents(told["seed"], X, y, curve, told["ari"], told["ch"])
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(
             f"{str(path)!r} does not hold latents of this command ({error}). Delete it, or give "
@@ -123,7 +121,6 @@ def write(path: Path, made: Latents) -> None:
         "curve": made.curve,
         "ari": made.ari,
         "ch": made.ch,
-        "seconds": made.seconds,
     }
     text = np.frombuffer(json.dumps(told).encode(), np.uint8)
     with replaced(path) as temporary, open(temporary, "wb") as file:
@@ -134,13 +131,11 @@ def _made(
     kind: str, name: str, seed: int, data: str | None, quick: bool, path: Path, say: Say
 ) -> Latents:
     bunch = load_paper_set(name, data)
-    began = time.perf_counter()
     curve: list[Point] = []
     if kind == UMAP:
         X = _umap(bunch.data, seed)
     else:
         X, curve = _dynae(name, bunch.data, bunch.target, seed, quick, path, say)
-    seconds = time.perf_counter() - began
     k = len(np.unique(bunch.target))
     labels = KMeans(k, n_init=KMEANS_STARTS, random_state=0).fit_predict(X)
     return Latents(
@@ -150,7 +145,6 @@ def _made(
         curve,
         float(adjusted_rand_score(bunch.target, labels)),
         float(calinski_harabasz_score(X, labels)),
-        seconds,
     )
 
 

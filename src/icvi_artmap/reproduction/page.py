@@ -171,16 +171,14 @@ def latents_section(made: dict[str, list[latents.Latents]], kind: str) -> Sectio
                     fixed(one.ari, DECIMALS),
                     fixed(one.ch, 0),
                     "chosen" if one is best else "",
-                    fixed(one.seconds, 0),
                 ]
             )
     text = (
         f"{latents.NAMES[kind]}: every seed that was tried. ARI is that of k-means (10 starts) on "
         "the latents as they are. The tables have the seed whose k-means partition has the largest "
-        "CH index, which knows no labels. Seconds are those of the last process that worked on the "
-        "training."
+        "CH index, which knows no labels."
     )
-    header = ["data set", "seed", "pretraining", "ARI", "clustering", "ARI", "CH", "", "seconds"]
+    header = ["data set", "seed", "pretraining", "ARI", "clustering", "ARI", "CH", ""]
     return Section("latents", [text], Grid(header, rows))
 
 
