@@ -11,10 +11,18 @@ from sklearn.base import BaseEstimator
 import icvi_artmap
 from icvi_artmap import datasets, deep, metrics, streaming
 
-#: Not imported by users, but handed to them, as attributes of what they have fitted.
+#: Not imported from the top: attributes of what was fitted, and monitors that need more than
+#: moments.
 RESULTS = (
+    "icvi_artmap.estimators.components.Components",
+    "icvi_artmap.estimators.components.Joins",
+    "icvi_artmap.estimators.fitted.FittedModel",
     "icvi_artmap.estimators.vigilance_search.results.SearchResults",
+    "icvi_artmap.indices.conn.IncrementalConn",
+    "icvi_artmap.indices.pcaes.IncrementalPCAES",
+    "icvi_artmap.preparation.preparation.Preparation",
     "icvi_artmap.training.number_of_clusters.Selection",
+    "icvi_artmap.training.run.Vigilances",
     "icvi_artmap.training.stream.Drift",
 )
 
