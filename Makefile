@@ -66,7 +66,8 @@ TORCH ?= torch==2.13.0+cpu
 test-deep: $(VENV)/installed-dev ## the tests that need PyTorch, if a CPU build of it can be installed
 	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/$(PIP_INSTALL) '$(TORCH)' || \
 		echo "$(TORCH) could not be installed: the tests that need it are skipped"
-	$(BIN)/python -m pytest $(PYTEST_ARGS) tests/test_deep.py tests/test_deep_commands.py
+	$(BIN)/python -m pytest $(PYTEST_ARGS) tests/test_deep.py tests/test_deep_commands.py \
+		tests/test_examples.py::test_deep_digits
 
 # An environment of its own: the versions there are the oldest that the package promises to work
 # with, and some have no wheels for the newest Python.

@@ -118,6 +118,15 @@ def test_own_index() -> None:
         assert re.search(rf"\| {name} . \| " + r" \| ".join(f"{c:.3f}" for c in cells), page), name
 
 
+def test_deep_digits() -> None:
+    pytest.importorskip("torch", reason="there is no PyTorch: make test-deep")
+    out = printed_by("plot_deep_digits.py")
+    assert "1,797 images of 64 pixels" in out
+    (pixels,) = values(r"clusters of the pixels: ARI (\S+)", out)
+    (latents,) = values(r"clusters of the latents: ARI (\S+)", out)
+    assert latents > pixels + 0.05
+
+
 def _rows(out: str) -> list[list[str]]:
     return [line.split() for line in out.splitlines() if re.match(r"(NI|BR|CH) +\d", line)]
 
