@@ -61,10 +61,11 @@ test-nojit: $(VENV)/installed-dev ## the tests marked nojit, as plain Python
 
 # The name of a CPU build: a plain torch would bring gigabytes for graphics cards on some systems.
 TORCH ?= torch==2.13.0+cpu
+INSTALL_TORCH = $(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/$(PIP_INSTALL) '$(TORCH)'
 
 .PHONY: test-deep
 test-deep: $(VENV)/installed-dev ## the tests that need PyTorch, if a CPU build of it can be installed
-	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/$(PIP_INSTALL) '$(TORCH)' || \
+	@$(INSTALL_TORCH) || \
 		echo "$(TORCH) could not be installed: the tests that need it are skipped"
 	$(BIN)/python -m pytest $(PYTEST_ARGS) tests/test_deep.py tests/test_deep_commands.py \
 		tests/test_examples.py::test_deep_digits
@@ -115,11 +116,12 @@ reproduce: $(VENV)/installed-bench ## the paper's tables and figures from DATA=f
 	cp build/reproduction/reproduction.md docs/
 	cp build/reproduction/images/*.png docs/images/
 
-SEEDS ?= 1
+REAL_ARGS ?=
 
 .PHONY: reproduce-real
 reproduce-real: $(VENV)/installed-bench ## the paper's real data in trained latents, hours; writes docs/deep_tables.md
-	$(BIN)/icvi-artmap reproduce --real --seeds $(SEEDS) --data $(DATA) --output build/deep
+	@$(INSTALL_TORCH)
+	$(BIN)/icvi-artmap reproduce --real $(REAL_ARGS) --data $(DATA) --output build/deep
 	cp build/deep/reproduction.md docs/deep_tables.md
 	cp build/deep/images/reproduction-curves.png docs/images/
 

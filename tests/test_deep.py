@@ -617,3 +617,42 @@ def test_other_pipelines_are_not_stored(tmp_path):
     lone = make_pipeline(ICVIARTMAP(3, index="CH", random_state=0)).fit(DIGITS)
     with pytest.raises(TypeError, match=r"joblib\.dump for anything else"):
         save(lone, tmp_path / "lone.icvi")
+
+
+# --- scikit-learn's callbacks --------------------------------------------------------------------
+
+
+class _Recorder:
+    """Keeps the shapes that estimators of unfinished fits transform to."""
+
+    def __init__(self):
+        self.seen = []
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+        if fitted_estimator is not None:
+            latents = fitted_estimator.transform(DIGITS)
+            self.seen.append((context.task_name, latents.shape, fitted_estimator.n_iter_))
+
+
+def test_callbacks_see_the_network_on_its_way():
+    pytest.importorskip("sklearn.callback", reason="scikit-learn has them from 1.9 on")
+    recorder = _Recorder()
+    tiny(clustering_iterations=140).set_callbacks(recorder).fit(DIGITS)
+    assert recorder.seen == [
+        ("iterations", (200, 2), 140),
+        ("iterations", (200, 2), 280),
+        ("iterations", (200, 2), 300),
+        (PRETRAINING, (200, 2), 300),
+        ("iterations", (200, 2), 440),
+        (CLUSTERING, (200, 2), 440),
+        ("fit", (200, 2), 440),
+    ]

@@ -179,6 +179,7 @@ def _dynae(
         pretraining_iterations=pretraining,
         clustering_iterations=clustering,
         checkpoint=path.with_suffix(".checkpoint.npz"),
+        n_jobs=1,  # sums then do not depend on the number of cores
         random_state=seed,
     )
     curve = Curve((X - X.min()) / (X.max() - X.min()), y, path.with_suffix(".curve.jsonl"), say)
