@@ -211,7 +211,7 @@ ENDLESS: dict[str, Any] = {
 @pytest.mark.parametrize("kind", ENDLESS)
 @pytest.mark.parametrize("name", ICVIARTMAP().get_params())
 def test_messages_are_short_whatever_comes(name: str, kind: str) -> None:
-    if kind == "number" and name == "verbose":
+    if kind == "number" and name in ("verbose", "n_axes"):
         return  # as large as one likes
     with pytest.raises((ValueError, TypeError)) as caught:
         model(**{name: ENDLESS[kind]}).fit(GOOD)

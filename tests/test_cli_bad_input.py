@@ -203,7 +203,6 @@ CASES = {
     "predict: output the model": ("predict model.icvi data.csv -o model.icvi", "model.icvi"),
     "predict: output the data": ("predict model.icvi data.csv -o data.csv", "is the input"),
     # explain
-    "explain: no row": ("explain model.icvi data.csv", "--row"),
     "explain: row 0": ("explain model.icvi data.csv --row 0", "from 1 to 75"),
     "explain: row beyond": ("explain model.icvi data.csv --row 76", "from 1 to 75"),
     "explain: row a word": ("explain model.icvi data.csv --row s01", "--id-column"),
@@ -230,9 +229,8 @@ CASES = {
     "score: truth is the labels": ("score data.csv kind --label-column kind", "both 'kind'"),
     "score: no such truth": ("score mine.csv mine --label-column sort", "no column 'sort'"),
     # compare
-    "compare: no k": ("compare data.csv", "-k"),
     "compare: k = 1": ("compare data.csv -k 1", "-k"),
-    "compare: k auto": ("compare data.csv -k auto", "-k"),
+    "compare: k a word": ("compare data.csv -k many", "-k"),
     "compare: k above n": ("compare data.csv -k 76", "75 rows"),
     "compare: no such method": ("compare data.csv -k 3 --methods NI,dbscan", "'dbscan'"),
     "compare: no jobs": ("compare data.csv -k 3 --jobs 0", "--jobs"),

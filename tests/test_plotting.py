@@ -170,7 +170,7 @@ def test_two_features_are_drawn_as_they_are(X: NDArray[np.float64]) -> None:
     assert round_ > square
     assert legend(display.ax_) == ["none (50)", "0 (50)", "3 (50)", "12 (50)"]
     assert display.ax_.get_legend().get_title().get_text() == "cluster (samples)"
-    assert display.ax_.get_title() == "4 clusters, 200 samples"
+    assert display.ax_.get_title() == "3 clusters, 200 samples"
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("feature 0", "feature 1")
     assert not clipped(display.figure_)
 

@@ -62,10 +62,14 @@ def parameter(name: str, value: Any = None) -> str:
         option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
         if isinstance(value, range):
             value = f"{value[0]}:{value[-1]}"
-        return option if value is None else f"{option} {value}"
+        return option if value is None else f"{option} {shortened(value, LONGEST_NAME)}"
     if value is None:
         return name
-    return f'{name}="{value}"' if isinstance(value, str) else f"{name}={value!r}"
+    return (
+        f'{name}="{shortened(value, LONGEST_NAME)}"'
+        if isinstance(value, str)
+        else f"{name}={shown(value)}"
+    )
 
 
 def number(value: float, digits: int = 4) -> str:

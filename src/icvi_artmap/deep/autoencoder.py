@@ -192,8 +192,8 @@ class DynamicAutoencoder(
         table = checked_data(self, X, ensure_min_samples=2)
         if len(table) < self.n_clusters:
             raise ValueError(
-                f"n_clusters={self.n_clusters} is more than the number of samples, n_samples="
-                f"{len(table)}. Ask for at most as many clusters as there are samples."
+                f"n_clusters={shown(self.n_clusters)} is more than the number of samples, "
+                f"n_samples={len(table)}. Ask for at most as many clusters as there are samples."
             )
         self.lower_, self.span_ = _ranges(table, self._image(table.shape[1]) is not None)
         rows = self._scaled(table).astype(np.float32)
