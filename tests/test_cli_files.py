@@ -217,7 +217,7 @@ def test_compare_chooses_a_number(data: Path, capsys: Any) -> None:
     ran("compare", data, "--methods", "NI,k-means", "--id-column", "name", "--json")
     facts = json.loads(capsys.readouterr().out)
     assert facts["clusters"] == 3
-    assert any("k = 3 was chosen, as fit does" in note for note in facts["notes"])
+    assert any("k = 3 was chosen for these columns" in note for note in facts["notes"])
 
 
 def test_a_search_ends_with_a_conclusion(data: Path, capsys: Any) -> None:

@@ -128,7 +128,7 @@ def compare(
 
     One table has index values, agreement with known groups, stability over seeds and time; another
     how alike the clusters of any two methods are. All are asked for the same number of clusters;
-    without -k it is the one that fit would choose.
+    without -k one is chosen for the columns as they are compared.
     """
     from icvi_artmap.cli.output import Output
 
@@ -220,7 +220,7 @@ def _number(
         warnings.simplefilter("ignore")  # what it says of the choice is told here
         chosen = ICVIARTMAP(wanted, random_state=seed).fit(table.X).selection_
     k, sure = chosen.n_clusters, "a clear choice" if chosen.clear else "not a sure choice"
-    return k, [f"k = {k} was chosen, as fit does; {sure}. To ask for another, use -k."]
+    return k, [f"k = {k} was chosen for these columns; {sure}. To ask for another, use -k."]
 
 
 def _outcomes(

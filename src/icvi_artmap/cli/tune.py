@@ -285,7 +285,7 @@ def conclusion(found: Tuned, index: str) -> str:
         )
     return (
         f"With the defaults (rho_a = 0, rho_ab = 1) {index} is {number(lead)}, against "
-        f"{number(best['index_value'])} for the best. Keep that run with --model."
+        f"{number(best['index_value'])} for the best. Add --model FILE to keep the best run."
     )
 
 
