@@ -767,8 +767,8 @@ def _without_missing(
                 )
             )
         notes.append(
-            f"{np.count_nonzero(incomplete)} of {len(X)} rows with missing values were left out "
-            f"({in_columns})."
+            f"{np.count_nonzero(incomplete):,} of {len(X):,} rows with missing values were left "
+            f"out ({in_columns})."
         )
         return X[~incomplete], rows[~incomplete]
     values, what = missing, GIVEN_VALUES
