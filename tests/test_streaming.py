@@ -469,8 +469,8 @@ def test_the_interface_of_river() -> None:
 
 
 def test_as_a_metric_of_river() -> None:
-    river = pytest.importorskip("river")
-    model, monitor = river.cluster.KMeans(n_clusters=3, seed=1), IncrementalIndex("CH")
+    cluster = pytest.importorskip("river.cluster")
+    model, monitor = cluster.KMeans(n_clusters=3, seed=1), IncrementalIndex("CH")
     assert monitor.works_with(model)
     rng = np.random.default_rng(0)
     rows, labels = [], []
