@@ -75,6 +75,7 @@ def iterations_a_second(side: int, threads: int) -> dict[str, float]:
             image_shape=(side, side),
             pretraining_iterations=2 * ITERATIONS,
             clustering_iterations=2 * ITERATIONS,
+            batch_size=BATCH,
             n_jobs=threads,
             random_state=0,
         ).fit(X)

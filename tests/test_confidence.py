@@ -203,6 +203,18 @@ def test_samples_that_are_looked_at() -> None:
     assert np.bincount(clusters[component[looked_at(component, clusters, 5000)]])[0] == 100
 
 
+def test_samples_that_are_looked_at_in_any_order() -> None:
+    rng = np.random.default_rng(10)
+    clusters = np.array([1, 0, 2, 0, 1, 1, 3])
+    component = rng.choice(7, 20_000, p=[0.3, 0.1, 0.05, 0.2, 0.15, 0.1999, 0.0001])
+    cluster = clusters[component]
+    n = np.bincount(cluster)
+    order = np.lexsort((component, cluster))
+    rank = np.arange(len(order)) - np.repeat(n.cumsum() - n, n)
+    expected = np.sort(order[rank * 400 % n[cluster[order]] < 400])
+    np.testing.assert_array_equal(looked_at(component, clusters, 50), expected)
+
+
 def test_scatter_of_some_samples_stands_for_all() -> None:
     rng = np.random.default_rng(9)
     X, labels = rng.normal(size=(4000, 2)) * (1.0, 3.0), np.arange(4000) % 2

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs
+from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -16,8 +17,21 @@ from icvi_artmap import ICVIARTMAP, ModelFileError, load, save
 from icvi_artmap._support.callbacks import Watch, watching
 from icvi_artmap.deep import DynamicAutoencoder, checkpoints
 from icvi_artmap.deep import computation as compute
+from icvi_artmap.deep import training as stages
 from icvi_artmap.deep.layers import first_weights, shapes_of, through
-from icvi_artmap.deep.training import BETWEEN_LOOKS, CLUSTERING, PRETRAINING, Plan
+from icvi_artmap.deep.training import (
+    BETWEEN_LOOKS,
+    CLUSTERING,
+    PRETRAINING,
+    Plan,
+    Training,
+    begun,
+    by_dense_samples,
+    n_conflicted,
+    tensors,
+    widen,
+    within,
+)
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: pip install icvi-artmap[deep]"
@@ -160,6 +174,7 @@ def test_tasks_are_told_and_can_be_left_out():
         ({"hidden": ()}, "1 to 8 numbers"),
         ({"hidden": (0,)}, "A number of hidden must be at least 1"),
         ({"critic": "some"}, 'critic must be "none" or "trained"'),
+        ({"first_centres": "NI"}, 'first_centres must be "index" or "kmeans"'),
         ({"batch_size": 0}, "batch_size must be at least 1"),
         ({"rotation": 200.0}, "rotation must be in"),
         ({"learning_rate": 0.0}, "learning_rate must be in"),
@@ -225,6 +240,111 @@ def test_the_number_of_threads_is_put_back():
     before = torch.get_num_threads()
     tiny(pretraining_iterations=1, clustering_iterations=0, n_jobs=before + 1).fit(DIGITS)
     assert torch.get_num_threads() == before
+
+
+# --- the stages ----------------------------------------------------------------------------------
+
+
+def identity(n_samples: int, n_clusters: int, first_centres: str) -> Training:
+    """A network of two features whose latents are its rows, before the second stage."""
+    model = tiny(n_clusters=n_clusters, hidden=(4,), image_shape=None, first_centres=first_centres)
+    training = begun(model._plan(n_samples, 2))
+    parts = np.float32([[1, 0], [-1, 0], [0, 1], [0, -1]])
+    encoder = [parts, np.zeros(4, np.float32), parts.T.copy(), np.zeros(2, np.float32)]
+    training.weights = tensors(encoder + encoder)
+    training.stage = CLUSTERING
+    return training
+
+
+def two_long_clusters() -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(0)
+    y = np.repeat([0, 1], 200)
+    X = generator.normal(size=(400, 2)) * [10.0, 0.5]
+    X[:, 1] += 5.0 * y
+    return X.astype(np.float32), y
+
+
+def agreement_with_centres(first_centres: str) -> float:
+    X, y = two_long_clusters()
+    training = identity(len(X), 2, first_centres)
+    rows = torch.from_numpy(X)
+    stages._Clustering(training, rows)
+    latents = compute.through(rows, training.encoder)
+    near = torch.cdist(latents, training.centres).argmin(dim=1).numpy()
+    return adjusted_rand_score(y, near)
+
+
+def test_the_index_finds_long_clusters_that_kmeans_cuts():
+    assert agreement_with_centres("index") == 1.0
+    assert agreement_with_centres("kmeans") < 0.1
+
+
+def test_thin_samples_between_clusters_are_no_cluster():
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(1300, 2))
+    y = np.repeat([0, 1, 2, -1], [400, 400, 400, 100])
+    X[y == 1] += [6.0, 0.0]
+    X[y == 2] += [20.0, 0.0]
+    X[y == -1] = generator.uniform([-40.0, -40.0], [60.0, 40.0], size=(100, 2))
+    X = X.astype(np.float32)
+    dense = y >= 0
+    plain = ICVIARTMAP(3, random_state=0).fit(X).labels_
+    assert adjusted_rand_score(y[dense], plain[dense]) < 0.7
+    found = by_dense_samples(X, 3, 0).predict(X)
+    assert adjusted_rand_score(y[dense], found[dense]) > 0.9
+
+
+@pytest.mark.parametrize("in_all_directions", [True, False])
+def test_latents_are_widened_and_the_decoder_takes_it_back(in_all_directions):
+    X, y = two_long_clusters()
+    training, rows = identity(len(X), 2, "index"), torch.from_numpy(X)
+    widen(training, within(X, y), in_all_directions)
+    latents = compute.through(rows, training.encoder)
+    found = within(latents.detach().numpy(), y)
+    if in_all_directions:
+        np.testing.assert_allclose(found, np.eye(2), atol=1e-4)
+    else:
+        assert found[0, 0] > 100.0 * found[1, 1]
+        assert np.trace(found) == pytest.approx(2.0, rel=1e-4)
+    # The decoder's first layer sees what it saw before.
+    seen = latents @ training.decoder[0].T
+    parts = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    torch.testing.assert_close(seen, rows @ parts.T, atol=1e-4, rtol=1e-4)
+
+
+def test_a_direction_without_variance_is_not_blown_up():
+    training, covariance = identity(10, 2, "index"), np.diag([4.0, 0.0])
+    widen(training, covariance, in_all_directions=True)
+    latents = compute.through(torch.tensor([[2.0, 1e-3]]), training.encoder)
+    torch.testing.assert_close(latents.detach(), torch.tensor([[1.0, 0.05]]))
+    before, _ = training.arrays()
+    widen(training, np.zeros((2, 2)), in_all_directions=True)
+    for one, two in zip(before, training.arrays()[0], strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_conflicts_are_counted_where_clusters_are_as_wide_in_all_directions():
+    X, y = two_long_clusters()
+    assert n_conflicted(X, y) < 5
+    assert n_conflicted(X, (X[:, 0] > 0.0).astype(np.intp)) > 20
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_fewer_different_rows_than_clusters():
+    X = np.repeat([[0.0, 1.0], [1.0, 0.0]], 10, axis=0)
+    model = tiny(image_shape=None).fit(X)
+    assert np.isfinite(model.transform(X)).all()
+    assert model.cluster_centers_.shape == (3, 2)
+
+
+def test_the_rate_of_the_pretraining_rises_and_falls():
+    training = begun(tiny(pretraining_iterations=1000)._plan(*DIGITS.shape))
+    stage = stages._Pretraining(training, torch.from_numpy(DIGITS.astype(np.float32)))
+    rates = []
+    for iteration in (0, 9, 19, 509, 999):
+        training.iteration = iteration
+        rates.append(stage.rate() / training.plan.learning_rate)
+    np.testing.assert_allclose(rates, [0.05, 0.5, 1.0, 0.5, 0.0], atol=1e-12)
 
 
 # --- what is computed ----------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pytest
 
 import icvi_artmap
-from icvi_artmap import datasets, deep, metrics, streaming
+from icvi_artmap import datasets, deep, distributed, metrics, streaming
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 DOCS = CHECKOUT / "docs"
@@ -107,6 +107,7 @@ def test_every_public_name_is_in_the_list() -> None:
     expected = [f"icvi_artmap.{name}" for name in icvi_artmap.__all__]
     expected += [f"icvi_artmap.datasets.{name}" for name in datasets.__all__]
     expected += [f"icvi_artmap.deep.{name}" for name in deep.__all__]
+    expected += [f"icvi_artmap.distributed.{name}" for name in distributed.__all__]
     expected += [f"icvi_artmap.metrics.{name}" for name in metrics.__all__]
     expected += [f"icvi_artmap.streaming.{name}" for name in streaming.__all__]
     assert sorted(listed) == sorted([*expected, *public_names.RESULTS])

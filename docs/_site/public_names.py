@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 import icvi_artmap
-from icvi_artmap import datasets, deep, metrics, streaming
+from icvi_artmap import datasets, deep, distributed, metrics, streaming
 
 #: Not imported from the top: attributes of what was fitted, and monitors that need more than
 #: moments.
@@ -43,7 +43,8 @@ API
 What is listed here is meant to be used and keeps its meaning from one version to the next but for
 what the changelog says. Everything is imported from ``icvi_artmap``, data sets from
 ``icvi_artmap.datasets``, deep latents from ``icvi_artmap.deep``, indices of any clustering from
-``icvi_artmap.metrics``, monitors of streams from ``icvi_artmap.streaming``.
+``icvi_artmap.metrics``, monitors of streams from ``icvi_artmap.streaming``, what works on Dask from
+``icvi_artmap.distributed``.
 """
 
 
@@ -73,6 +74,7 @@ def sections() -> dict[str, list[str]]:
         found[kind(name, getattr(icvi_artmap, name))].append(f"icvi_artmap.{name}")
     found["Streams"] = [f"icvi_artmap.streaming.{name}" for name in streaming.__all__]
     found["Deep latents"] = [f"icvi_artmap.deep.{name}" for name in deep.__all__]
+    found["On Dask"] = [f"icvi_artmap.distributed.{name}" for name in distributed.__all__]
     found["Data sets"] = [f"icvi_artmap.datasets.{name}" for name in datasets.__all__]
     found["Indices of any clustering"] = [f"icvi_artmap.metrics.{name}" for name in metrics.__all__]
     return {heading: names for heading, names in found.items() if names}

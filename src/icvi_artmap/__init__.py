@@ -61,7 +61,7 @@ _HOMES = {
 }
 
 #: Public names that have public names of their own.
-_SUBPACKAGES = ("datasets", "deep", "metrics", "streaming")
+_SUBPACKAGES = ("datasets", "deep", "distributed", "metrics", "streaming")
 
 __all__ = [
     "ICVIARTMAP",

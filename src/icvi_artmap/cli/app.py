@@ -16,6 +16,7 @@ import typer
 from icvi_artmap._support.version import __version__
 from icvi_artmap._support.wording import message, speaking_of_options
 from icvi_artmap.cli.compare import compare
+from icvi_artmap.cli.dask_fit import with_address
 from icvi_artmap.cli.demo import demo
 from icvi_artmap.cli.explain import explain
 from icvi_artmap.cli.fit import fit
@@ -119,7 +120,7 @@ def run(arguments: list[str]) -> int:
     try:
         with speaking_of_options():
             code = app(
-                args=arguments or ["--help"],
+                args=with_address(arguments) or ["--help"],
                 prog_name="icvi-artmap",
                 standalone_mode=False,
                 obj=tuple(arguments),

@@ -168,6 +168,19 @@ ReportOption = Annotated[
 ]
 
 
+DaskOption = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="[ADDRESS]",
+        help="Parquet files of any size, by the Dask cluster whose scheduler has this address, or "
+        "without an address by all processors of this machine. -o is then a new folder of Parquet "
+        "files.",
+        show_default=False,
+    ),
+]
+
+
 class Fitted(NamedTuple):
     """A table, the known groups of its rows, and the model fitted on them."""
 
@@ -208,6 +221,7 @@ def fit(
     model: SaveOption = None,
     report: ReportOption = None,
     stability: StabilityOption = True,
+    dask: DaskOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -224,7 +238,8 @@ def fit(
     if starts > 1 and not isinstance(n_clusters, int):
         raise wrong("--starts", f"with -k {clusters} there is one start. Give a number with -k.")
     kept = Kept(output, model, report, summary, plot, labels_only)
-    check_kept(kept, data, id_column)
+    if dask is None:
+        check_kept(kept, data, id_column)
     given = parse_input(data, columns, exclude, label_column, id_column, missing)._replace(
         categories=categories, delimiter=delimiter, sample=sample, seed=seed
     )
@@ -241,6 +256,20 @@ def fit(
         "noise": noise,
         "n_axes": pca,
     }
+    if dask is not None:
+        from icvi_artmap.cli.dask_fit import check_options, fit_on_dask
+
+        unused = {
+            "--label-column": label_column is not None,
+            "--categories": categories != Categories.leave,
+            "--delimiter": delimiter is not None,
+            "--sample": sample is not None,
+            "--summary": summary is not None,
+            "--plot": plot is not None,
+        }
+        check_options(kept, unused)
+        fit_on_dask(dask, given, settings, kept, out, context.obj)
+        return
     with out.progress("reading") as bar:
         given = with_source(given)
         found = fit_model(given, settings, kept, bar)

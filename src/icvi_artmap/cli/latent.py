@@ -111,7 +111,7 @@ def latent(
     layers: LayersOption = "500,500,2000",
     pretraining: PretrainingOption = 10_000,
     clustering: ClusteringOption = 3_500,
-    batch: BatchOption = 256,
+    batch: BatchOption = 64,
     checkpoint: CheckpointOption = None,
     jobs: ThreadsOption = None,
     seed: SeedOption = 0,

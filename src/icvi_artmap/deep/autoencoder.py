@@ -30,7 +30,16 @@ from icvi_artmap._support.wording import number, shown
 from icvi_artmap.deep import checkpoints
 from icvi_artmap.deep.layers import sizes_of, through
 from icvi_artmap.deep.needs_torch import imported_torch
-from icvi_artmap.deep.training import CLUSTERING, PRETRAINING, Look, Plan, Training, begun, train
+from icvi_artmap.deep.training import (
+    CLUSTERING,
+    FIRST_CENTRES,
+    PRETRAINING,
+    Look,
+    Plan,
+    Training,
+    begun,
+    train,
+)
 
 #: Bounds of parameters, far beyond what is sensible.
 MOST_ITERATIONS, MOST_ROWS, MOST_WIDTH, MOST_LAYERS = 100_000_000, 1_000_000, 100_000, 8
@@ -72,16 +81,22 @@ class DynamicAutoencoder(
     clustering_iterations : int, default=3500
         Batches at most of the second stage, which ends when less than 1 % of the samples are near
         to no centre.
-    batch_size : int, default=256
+    batch_size : int, default=64
         Rows of a batch; all, if there are fewer.
     learning_rate : float, default=1e-3
-        Of the first 70 % of the pretraining (Adam); after that a tenth of it.
+        The largest of the pretraining (Adam): it rises to that in the first 2 % of the iterations,
+        and falls to 0 along a cosine.
     clustering_rate : float, default=1e-2
         Learning rate of the second stage (gradient descent with momentum 0.9).
     critic : {"none", "trained"}, default="none"
         "trained": a second network learns to tell images decoded from mixed latents from others,
         and the autoencoder to mislead it (ACAI). An iteration then takes about three times as
         long.
+    first_centres : {"index", "kmeans"}, default="index"
+        How the clusters are found that the second stage begins with. "index": by
+        :class:`~icvi_artmap.ICVIARTMAP` with the index NI, for which clusters may be long and
+        flat, and latents are turned and stretched so that clusters are as wide in all directions.
+        "kmeans": by k-means, as in the article.
     checkpoint : str, path or None, default=None
         A file to which the training is written from time to time. If it is there, :meth:`fit` goes
         on with what is in it, and finds what an unbroken training would have found, to the last
@@ -144,10 +159,11 @@ class DynamicAutoencoder(
         shift: float = 0.1,
         pretraining_iterations: int = 10_000,
         clustering_iterations: int = 3_500,
-        batch_size: int = 256,
+        batch_size: int = 64,
         learning_rate: float = 1e-3,
         clustering_rate: float = 1e-2,
         critic: Literal["none", "trained"] = "none",
+        first_centres: Literal["index", "kmeans"] = "index",
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 1_400,
         n_jobs: int | None = None,
@@ -166,6 +182,7 @@ class DynamicAutoencoder(
         self.learning_rate = learning_rate
         self.clustering_rate = clustering_rate
         self.critic = critic
+        self.first_centres = first_centres
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.n_jobs = n_jobs
@@ -262,6 +279,7 @@ class DynamicAutoencoder(
         check_real("learning_rate", self.learning_rate, 0.0, 1.0, open_low=True)
         check_real("clustering_rate", self.clustering_rate, 0.0, 1.0, open_low=True)
         check_choice("critic", self.critic, CRITICS)
+        check_choice("first_centres", self.first_centres, FIRST_CENTRES)
         check_integer("checkpoint_every", self.checkpoint_every, 1, MOST_ITERATIONS)
         if self.checkpoint is not None and not isinstance(self.checkpoint, (str, os.PathLike)):
             raise TypeError(
@@ -301,6 +319,7 @@ class DynamicAutoencoder(
             float(self.rotation),
             float(self.shift),
             self.critic == "trained",
+            self.first_centres,
             seed,
         )
 
@@ -355,6 +374,12 @@ class DynamicAutoencoder(
             "n_iter_": subject.n_iterations(),
             "converged_": subject.has_converged(),
         }
+
+
+def check_restored(model: DynamicAutoencoder) -> None:
+    """Check the parameters of a restored model as another fit on such data would."""
+    model._check_parameters()
+    model._image(model.n_features_in_)
 
 
 def _centres(training: Training) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import radians
+from math import cos, pi, radians
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,13 +22,17 @@ from icvi_artmap._support.threads import one_thread
 from icvi_artmap.deep import computation as compute
 from icvi_artmap.deep.layers import Weights, first_weights
 from icvi_artmap.deep.needs_torch import imported_torch
+from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
+from icvi_artmap.samples.mixture import log_density
 
 #: The stages of a training, in their order.
 STAGES = PRETRAINING, CLUSTERING = "pretraining", "clustering"
+#: What finds the centres that the clustering begins with: the index NI, or k-means.
+FIRST_CENTRES = BY_INDEX, BY_KMEANS = "index", "kmeans"
 #: Iterations between two looks at the whole: conflicts are counted, and whoever watches is told.
 BETWEEN_LOOKS = 140
-#: The share of the pretraining with the full learning rate, and what it falls to after that.
-FULL_RATE, LATER_RATE = 0.7, 0.1
+#: The share of the pretraining in which the learning rate rises; then it falls along a cosine.
+WARM_UP = 0.02
 #: How much of the last step goes into the next one, in the clustering.
 MOMENTUM = 0.9
 #: Gradients of the clustering that are longer than this are shortened to it: latents that say
@@ -42,10 +46,17 @@ FEW_CONFLICTS = 0.01
 CRITIC_WEIGHT = 0.5
 #: Starts of k-means.
 KMEANS_STARTS = 10
+#: Starts of the clustering by the index, and the samples at most that one has.
+INDEX_STARTS, INDEX_ROWS = 5, 20_000
+#: The part of them whose density is largest, on which clusters are found, and how often.
+DENSE_PART, TRIMMINGS = 0.9, 3
+#: The least variance that latents are widened by, as a part of the largest: what a direction has
+#: less is taken for noise of the arithmetic.
+LEAST_VARIANCE = 1e-4
 #: Rows whose latents are computed at a time.
 ROWS = 4096
 #: What random numbers are for: in every stage each purpose has a stream of its own.
-_PURPOSES = ("weights", "order", "iteration", "k-means")
+_PURPOSES = ("weights", "order", "iteration", "centres")
 
 
 class Plan(NamedTuple):
@@ -63,6 +74,7 @@ class Plan(NamedTuple):
     rotation: float  #: degrees at most
     shift: float  #: share of the side at most
     critic: bool  #: whether one is trained
+    first_centres: str  #: what finds them, one of FIRST_CENTRES
     seed: int
 
 
@@ -256,8 +268,10 @@ class _Pretraining(_Stage):
 
     def rate(self) -> float:
         """The learning rate of this iteration."""
-        early = self.training.iteration < FULL_RATE * self.iterations
-        return self.plan.learning_rate * (1.0 if early else LATER_RATE)
+        done = (self.training.iteration + 1) / self.iterations
+        if done < WARM_UP:
+            return self.plan.learning_rate * done / WARM_UP
+        return self.plan.learning_rate * 0.5 * (1.0 + cos(pi * (done - WARM_UP) / (1.0 - WARM_UP)))
 
     def step(self, generator: np.random.Generator) -> float:
         training = self.training
@@ -296,8 +310,7 @@ class _Clustering(_Stage):
         self.iterations = self.plan.clustering_iterations
         self.optimiser = _momentum(training)
         if training.centres is None:
-            self._widen()
-            self._new_centres(self._latents())
+            self._first_centres()
         self._aim(self._latents())
 
     def step(self, generator: np.random.Generator) -> float:
@@ -347,36 +360,144 @@ class _Clustering(_Stage):
                 [compute.through(part, self.training.encoder) for part in self.rows.split(ROWS)]
             )
 
-    def _kmeans(self, latents: Any) -> KMeans:
-        drawn = _generator(self.plan, self.name, "k-means", self.training.iteration)
-        with one_thread():
-            return KMeans(
-                self.plan.n_clusters, n_init=KMEANS_STARTS, random_state=int(drawn.integers(2**31))
-            ).fit(latents.numpy())
+    def _number(self) -> int:
+        """A seed for centres that are looked for now."""
+        drawn = _generator(self.plan, self.name, "centres", self.training.iteration)
+        return int(drawn.integers(2**31))
 
-    def _widen(self) -> None:
-        """Give the latents of a cluster a variance of 1, by mean over clusters and features.
+    def _kmeans(self, latents: NDArray[np.float32]) -> NDArray[np.intp]:
+        """The clusters of k-means."""
+        model = KMeans(self.plan.n_clusters, n_init=KMEANS_STARTS, random_state=self._number())
+        with one_thread():
+            return model.fit_predict(latents)
+
+    def _by_index(self, latents: NDArray[np.float32]) -> NDArray[np.intp] | None:
+        """Of several partitions by iNI, the one with the fewest conflicted samples.
+
+        None, if all have fewer clusters than are wanted.
+        """
+        n_clusters, first = self.plan.n_clusters, self._number()
+        best, fewest = None, len(latents) + 1
+        for start in range(INDEX_STARTS if n_clusters > 1 else 0):
+            part = np.random.default_rng([first, start]).permutation(len(latents))[:INDEX_ROWS]
+            model = by_dense_samples(latents[part], n_clusters, (first + start) % 2**31)
+            labels = model.predict(latents)
+            if len(np.unique(labels)) == n_clusters:
+                conflicted = n_conflicted(latents, labels)
+                if conflicted < fewest:
+                    best, fewest = labels, conflicted
+        return best
+
+    def _first_centres(self) -> None:
+        """Find clusters, give the latents of a cluster a variance of 1, and take its centres.
 
         The similarities have a unit of length, and what an autoencoder makes of it depends on how
-        long it was trained. The decoder takes the factor back.
+        long it was trained. By k-means, as in the article, the unit is one for all directions.
+        What autoencoders make of clusters is long and flat, and NI sees that: then latents are
+        turned and stretched until a cluster is as wide in all directions, by mean over the
+        clusters. The decoder takes that back.
         """
-        training, latents = self.training, self._latents()
-        spread = float(np.sqrt(self._kmeans(latents).inertia_ / latents.numel()))
-        if spread == 0.0:
-            return
-        *_, weights, biases = training.encoder
-        with imported_torch().no_grad():
-            weights /= spread
-            biases /= spread
-            training.decoder[0].mul_(spread)
+        latents = self._latents().numpy()
+        labels = self._by_index(latents) if self.plan.first_centres == BY_INDEX else None
+        in_all_directions = labels is not None
+        if labels is None:
+            labels = self._kmeans(latents)
+        widen(self.training, within(latents, labels), in_all_directions)
+        self._set_centres(self._latents(), labels)
 
     def _new_centres(self, latents: Any) -> None:
-        """Those of k-means, each moved to the nearest sample, and decoded."""
+        """Those of k-means; from where they are now, if NI has found the first ones."""
+        array = latents.numpy()
+        if self.plan.first_centres == BY_INDEX:
+            centres = self.training.centres.numpy()
+            with one_thread():
+                labels = KMeans(len(centres), init=centres, n_init=1).fit_predict(array)
+        else:
+            labels = self._kmeans(array)
+        self._set_centres(latents, labels)
+
+    def _set_centres(self, latents: Any, labels: NDArray[np.intp]) -> None:
+        """Centres are the samples that are nearest to the means of clusters; they are decoded."""
         training, torch = self.training, imported_torch()
-        means = torch.from_numpy(self._kmeans(latents).cluster_centers_.astype(np.float32))
+        means = torch.from_numpy(_means(latents.numpy(), labels, self.plan.n_clusters))
         with torch.no_grad():
             training.centres = latents[torch.cdist(means, latents).argmin(dim=1)].clone()
             training.images = compute.through(training.centres, training.decoder)
+
+
+def _means(
+    rows: NDArray[np.float32], labels: NDArray[np.intp], n_clusters: int
+) -> NDArray[np.float32]:
+    """The means of clusters; of a cluster without rows, the mean of all."""
+    sums = np.zeros((n_clusters, rows.shape[1]))
+    np.add.at(sums, labels, rows)
+    sizes = np.bincount(labels, minlength=n_clusters)[:, None]
+    means = np.where(sizes > 0, sums / np.maximum(sizes, 1), rows.mean(axis=0, dtype=np.float64))
+    return means.astype(np.float32)
+
+
+def within(rows: NDArray[np.float32], labels: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The covariance of rows within their clusters, by mean over all rows."""
+    from_mean = rows.astype(np.float64)
+    from_mean -= _means(rows, labels, int(labels.max()) + 1)[labels]
+    return from_mean.T @ from_mean / len(rows)
+
+
+def by_dense_samples(latents: NDArray[np.float32], n_clusters: int, seed: int) -> ICVIARTMAP:
+    """Clusters of iNI, found on the samples where their density is large.
+
+    What lies between clusters and far from all is a cluster to NI, a wide and thin one, and then
+    two others are one. Without these samples it has no advantage. Which they are is seen better
+    every time, as in other trimmed clusterings.
+    """
+    model = ICVIARTMAP(n_clusters, random_state=seed).fit(latents)
+    n_dense = max(n_clusters, int(DENSE_PART * len(latents)))
+    for _ in range(TRIMMINGS):
+        density = log_density(model.fitted_.mixture()[0], model.fitted_.standardised(latents))
+        dense = np.sort(np.argsort(-density, kind="stable")[:n_dense])
+        model.fit(latents[dense])
+    return model
+
+
+def n_conflicted(latents: NDArray[np.float32], labels: NDArray[np.intp]) -> int:
+    """How many samples would be conflicted, if the clustering began with these clusters."""
+    there, _ = widening(within(latents, labels), in_all_directions=True)
+    wide = latents @ there
+    torch = imported_torch()
+    means = torch.from_numpy(_means(wide, labels, int(labels.max()) + 1))
+    similar = compute.similarities(torch.from_numpy(wide), means)
+    return int((~compute.confident(similar, *THRESHOLDS[0])).sum())
+
+
+def widening(
+    covariance: NDArray[np.float64], in_all_directions: bool
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The matrix that makes this a covariance of mean variance 1, or of variance 1 everywhere.
+
+    And its inverse. Both are symmetric.
+    """
+    variances, axes = np.linalg.eigh(covariance)
+    if variances[-1] <= 0.0:
+        variances = np.ones_like(variances)
+    if not in_all_directions:
+        variances = np.full_like(variances, variances.mean())
+    deviations = np.sqrt(np.maximum(variances, LEAST_VARIANCE * variances[-1]))
+    there, back = (axes / deviations) @ axes.T, (axes * deviations) @ axes.T
+    return there.astype(np.float32), back.astype(np.float32)
+
+
+def widen(training: Training, covariance: NDArray[np.float64], in_all_directions: bool) -> None:
+    """Change latents by :func:`widening`.
+
+    The last layer of the encoder takes the change, and the first one of the decoder takes it back.
+    """
+    torch = imported_torch()
+    there, back = map(torch.from_numpy, widening(covariance, in_all_directions))
+    *_, weights, biases = training.encoder
+    with torch.no_grad():
+        weights.copy_(there @ weights)
+        biases.copy_(there @ biases)
+        training.decoder[0].copy_(training.decoder[0] @ back)
 
 
 # --- optimisers, and what they remember ----------------------------------------------------------

@@ -21,6 +21,8 @@ from icvi_artmap.training.art_family import ClusterNetwork
 SAME = 1e-6
 #: The same as a part of the means themselves: what reading a table may round.
 ROUNDING = 1e-12
+#: Means of a sample are so many of their standard errors from those of all rows, at most.
+STANDARD_ERRORS = 8.0
 #: A model without density.
 EARLIER = (
     "What is known of the density of the clusters is not in this model, which an earlier version "
@@ -283,4 +285,20 @@ def is_training_data(estimator: Any, X: NDArray[np.floating]) -> bool:
     n = np.maximum(np.bincount(labels, minlength=len(centres)), 1)
     sums = [np.bincount(labels, column, minlength=len(centres)) for column in X.T]
     apart = np.abs(np.stack(sums, axis=1) / n[:, None] - centres)
-    return bool((apart <= SAME * X.std(axis=0) + ROUNDING * np.abs(centres)).all())
+    spread = X.std(axis=0)
+    room = SAME * spread + ROUNDING * np.abs(centres)
+    if _is_of_a_sample(estimator):
+        room = room + STANDARD_ERRORS * spread / np.sqrt(n)[:, None]
+    return bool((apart <= room).all())
+
+
+def _is_of_a_sample(estimator: Any) -> bool:
+    """Whether the clusters have more rows than the model was fitted on, and its means are theirs.
+
+    Those of prepared rows are told in the units of the data over the sample itself.
+    """
+    fitted = getattr(estimator, "fitted_", None)
+    if not isinstance(fitted, FittedModel) or fitted.in_units is not None:
+        return False
+    more = fitted.moments.n.sum() > len(estimator.sample_clusters_)
+    return bool(more) and not hasattr(estimator, "stream_")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
 
+import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -129,7 +130,8 @@ class ICVIARTMAP(
         Start from the centres of k-means, or from these centres (in the units of the data).
     n_init : int, default=1
         Number of whole runs from different starts, at most 10,000; the one with the best index
-        value is kept.
+        value is kept. If ``joblib.parallel_config`` names more than one worker, as of a Dask
+        cluster, the runs are made there.
     kmeans_trials : int, default=10
         Number of k-means runs for one start, at most 10,000, of which the best is taken.
     shuffle : bool, default=True
@@ -471,15 +473,19 @@ class ICVIARTMAP(
         if given is None and k is None and self._chooses():
             start = self._select(samples, index, watch, X if of is None else of.filled)
             rows = self._training_rows(X.shape, start.n_clusters, index, seeds[0])
-            starts = [start.take(rows)]
+            starts = [start if rows is None else start.take(rows)]
         else:
             k = k or self._wanted()[0]
             rows = self._training_rows(X.shape, k, index, seeds[0])
             # k-means first, all starts of it: it needs memory that the samples would take.
-            starts = self._starts(X, order[rows], given, scaling, seeds, k)
+            few = rows is not None and len(rows) < len(X)
+            starts = self._starts(X[order[rows]] if few else X, given, scaling, seeds, k)
         if not early:
             samples = make_samples(X, scaling, order, index)
-        part = samples.take(rows)
+        part = samples if rows is None else samples.take(rows)
+        if len(starts) > 1 and joblib.effective_n_jobs(None) > 1:
+            settings = self._settings(index, parameters, seeds[0])
+            starts = [_best_start(part, starts, replace(settings, report=None))]
         best: Run | None = None
         for number_of_run, start in enumerate(starts):
             settings = self._settings(index, parameters, seeds[0], trace, number_of_run)
@@ -490,10 +496,11 @@ class ICVIARTMAP(
             if watch.end():
                 break
         assert best is not None
-        best = extended(best, rows, samples)
+        best = best if rows is None else extended(best, rows, samples)
         result = best.result()
         if survey is not None and (shapes := self._shapes(survey, best)) is not None:
             result = joined_result(samples, shapes, result, best.settings)
+        del samples, part, run, best, survey  # as large as all that is left behind
         self._set_result(result, scaling, index)
         self.fitted_ = self.fitted_.with_levels(X, groups_of(self))
         if self.noise:
@@ -704,15 +711,14 @@ class ICVIARTMAP(
 
     def _training_rows(
         self, shape: tuple[int, ...], k: int, index: Index, seed: int
-    ) -> NDArray[np.int64]:
-        """The samples to train with; without refinement all of them, as the paper has it."""
+    ) -> NDArray[np.int64] | None:
+        """The samples to train with; None: all, without refinement, as the paper has it."""
         n, d = shape
-        return part_rows(n, d, k, seed) if self._refines(index) else np.arange(n)
+        return part_rows(n, d, k, seed) if self._refines(index) else None
 
     def _starts(
         self,
         X: NDArray[np.floating],
-        rows: NDArray[np.int64],
         given: NDArray[np.float64] | None,
         scaling: Scaling,
         seeds: list[int],
@@ -721,9 +727,8 @@ class ICVIARTMAP(
         """Where the runs begin: at the given centres, or at those of k-means on these rows."""
         if given is not None:
             return [start_at(given, scaling)]
-        part = X if len(rows) == len(X) else X[rows]
         return [
-            start_at(kmeans_centres(part, scaling, k, self.kmeans_trials, seed), scaling)
+            start_at(kmeans_centres(X, scaling, k, self.kmeans_trials, seed), scaling)
             for seed in seeds
         ]
 
@@ -1004,6 +1009,20 @@ class ICVIARTMAP(
 
     def _check_prediction(self) -> None:
         check_choice("prediction", self.prediction, PREDICTIONS)
+
+
+def _best_start(samples: Samples, starts: list[Start], settings: Settings) -> Start:
+    """The start whose run ends best, the first of equals.
+
+    Runs are made wherever joblib's active backend makes them. Only scores come back: the best run
+    is made once more, here.
+    """
+    scores = joblib.Parallel()(joblib.delayed(_score)(samples, start, settings) for start in starts)
+    return starts[int(np.argmax(scores))]
+
+
+def _score(samples: Samples, start: Start, settings: Settings) -> float:
+    return Run(samples, start, settings).train().score
 
 
 def _refuse_one_cluster(n_clusters: Any) -> None:

@@ -30,7 +30,7 @@ def number_by_size(model: ICVIARTMAP) -> Order:
     """
     order = by_size(model.labels_, model.sample_clusters_, model.n_clusters_)
     if not np.array_equal(order, np.arange(len(order))):
-        _renumber(model, order)
+        renumber(model, order)
     return order
 
 
@@ -55,7 +55,8 @@ def renumbered_result(result: FitResult, order: Order) -> FitResult:
     )
 
 
-def _renumber(model: Any, order: Order) -> None:
+def renumber(model: Any, order: Order) -> None:
+    """Number the clusters of a fitted model in this order."""
     place = _places(order)
     clusters, labels = model.sample_clusters_, model.labels_
     model.sample_clusters_ = place[clusters]

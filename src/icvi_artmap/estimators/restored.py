@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.deep.autoencoder import DynamicAutoencoder
 from icvi_artmap.estimators.art_family import FuzzyARTMAP, FuzzyClusterer, FuzzyNetwork, Ranges
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
 from icvi_artmap.estimators.partial_fit import check_stream
@@ -91,12 +90,8 @@ def restore_network(
         model._set_map(classes)
 
 
-def check_parameters(model: ICVIARTMAP | FuzzyNetwork | DynamicAutoencoder) -> None:
+def check_parameters(model: ICVIARTMAP | FuzzyNetwork) -> None:
     """Check the parameters of a restored model as another fit on such data would."""
-    if isinstance(model, DynamicAutoencoder):
-        model._check_parameters()
-        model._image(model.n_features_in_)
-        return
     if isinstance(model, ICVIARTMAP):
         index, parameters = model._check_parameters()
         model._given_centres(model.n_features_in_)
@@ -112,7 +107,7 @@ def network_parameters(model: ICVIARTMAP) -> Parameters:
     return model._network_parameters()
 
 
-def transform_output(model: ICVIARTMAP | FuzzyNetwork | DynamicAutoencoder) -> str | None:
+def transform_output(model: Any) -> str | None:
     """What ``set_output`` was told, or None; scikit-learn has no other way to ask."""
     told: str | None = getattr(model, "_sklearn_output_config", {}).get("transform")
     return told

@@ -265,7 +265,7 @@ class Index:
 
         Runs do not change them and may share them.
         """
-        n_features = data.table.shape[1]
+        n_features = data.shape[1]
         wanted = self.turns_above is not None and n_features > self.turns_above
         return turn(data) if wanted else data
 
@@ -350,7 +350,7 @@ class Index:
 
     def state(self, data: Data, labels: NDArray[np.int64], n_clusters: int, capacity: int) -> Any:
         """State of the partition ``labels`` (0 to n_clusters - 1), with room for ``capacity``."""
-        moments = mom.empty_moments(capacity, data.table.shape[1], self.needs_scatter)
+        moments = mom.empty_moments(capacity, data.shape[1], self.needs_scatter)
         moments.size[0] = n_clusters
         mom.from_labels(moments, data, labels)
         state = self.make_state(moments, mom.together(moments))

@@ -28,8 +28,8 @@ from icvi_artmap._compile.simd import VECTOR, WIDTH, add_minima, aligned_zeros, 
 
 #: Bins per feature, and cells that a feature's range is divided into: a bin is some of them.
 BINS, CELLS = 64, 1024
-#: Samples that are looked at to choose the bins.
-BIN_SAMPLES = 1_024
+#: The samples that are looked at to choose the bins.
+BIN_SAMPLES = slice(1_024)
 #: Features looked at first.
 FEATURES = 12
 #: Boxes whose sets are intersected together, 64 to a word.
@@ -68,9 +68,8 @@ class Boxes(NamedTuple):
     first: NDArray[np.int64]  #: (2d + 1,) scratch: where the sets to intersect begin
 
 
-def choose_bins(table: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Bins that hold equally many of the first samples."""
-    sample = table[:BIN_SAMPLES]
+def choose_bins(sample: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Bins that hold equally many of these min-max scaled rows."""
     n_samples, d = sample.shape
     cell = np.clip((sample * CELLS).astype(np.int64), 0, CELLS - 1) + CELLS * np.arange(d)
     held = np.bincount(cell.ravel(), minlength=d * CELLS).reshape(d, CELLS)

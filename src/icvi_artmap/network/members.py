@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline
 from icvi_artmap.network.boxes import bury, note
+from icvi_artmap.samples.scaling import coded_value, row_of
 
 NONE = -1
 #: Samples kept next to every bound.
@@ -86,10 +87,12 @@ def begin(members, c):
 
 
 @inline
-def _value(data, s, component):
-    """One component of the complement code."""
-    d = data.table.shape[1]
-    return data.table[s, component] if component < d else 1.0 - data.table[s, component - d]
+def _value(data, row, component):
+    """One component of the complement code of the sample in this row."""
+    d = data.scale.shape[0]
+    if component < d:
+        return coded_value(data, row, component)
+    return 1.0 - coded_value(data, row, component - d)
 
 
 @inline
@@ -105,7 +108,7 @@ def _keep(members, data, s, c, component, value):
         if reserve[p] == NONE or members.category[reserve[p]] != c:
             reserve[p] = s
             return
-        other = _value(data, reserve[p], component)
+        other = _value(data, row_of(data, reserve[p]), component)
         if other > largest:
             place, largest = p, other
     members.beyond[c, component] = largest
@@ -149,7 +152,7 @@ def _from_reserve(members, data, c, component):
     least = np.inf
     for s in members.reserve[c, component]:
         if s != NONE and members.category[s] == c:
-            least = min(least, _value(data, s, component))
+            least = min(least, _value(data, row_of(data, s), component))
     return least if least <= members.beyond[c, component] else np.inf
 
 
@@ -166,9 +169,10 @@ def _look(members, data, c, count):
             members.reserve[c, members.wanted[w], p] = NONE
     s = members.first[c]
     while s != NONE:
+        row = row_of(data, s)
         for w in range(count):
             component = members.wanted[w]
-            value = _value(data, s, component)
+            value = _value(data, row, component)
             values, reserve = members.values[component], members.reserve[c, component]
             p = size - 1
             if value < values[p]:

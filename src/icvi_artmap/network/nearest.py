@@ -10,7 +10,7 @@ from icvi_artmap.samples.scaling import coded_row
 @jit
 def nearest_boxes(data, boxes, alpha, x_a, out):
     """out[s] = the box of largest choice for sample s. ``x_a``: scratch (2d,)."""
-    for s in range(data.table.shape[0]):
+    for s in range(out.shape[0]):
         coded_row(data, s, x_a)
         choices(boxes, x_a, alpha)
         out[s] = first_best(boxes)
@@ -19,7 +19,7 @@ def nearest_boxes(data, boxes, alpha, x_a, out):
 @jit
 def cluster_choices(data, boxes, alpha, labels, x_a, out):
     """out[s, i] = the largest choice among the boxes that predict cluster i."""
-    for s in range(data.table.shape[0]):
+    for s in range(out.shape[0]):
         coded_row(data, s, x_a)
         choices(boxes, x_a, alpha)
         for c in range(boxes.used[0]):

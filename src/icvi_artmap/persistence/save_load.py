@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap._support.version import __version__
 from icvi_artmap._support.wording import LONGEST_PATH, message, shown
-from icvi_artmap.deep.autoencoder import DynamicAutoencoder
+from icvi_artmap.deep.autoencoder import DynamicAutoencoder, check_restored
 from icvi_artmap.estimators.art_family import (
     DualVigilanceFuzzyART,
     FuzzyART,
@@ -211,6 +211,8 @@ def _kind_of(model: Any) -> Kind:
     given = type(model).__name__
     if hasattr(model, "best_estimator_") or given == "ICVIARTMAPSearch":
         hint = "Save its best_estimator_, or use joblib.dump for the whole of it."
+    elif hasattr(model, "model_") or given == "DistributedICVIARTMAP":
+        hint = "Save its model_, which is what the fit has found."
     elif any(isinstance(model, kind.estimator) for kind in KINDS.values()):
         hint = "A class of your own, also one derived from these, is stored by joblib.dump."
     else:
@@ -553,7 +555,10 @@ def _check_parameters(model: Any) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # what a fit has warned of already
-            check_parameters(model)
+            if isinstance(model, DynamicAutoencoder):
+                check_restored(model)
+            else:
+                check_parameters(model)
     except (TypeError, ValueError, OverflowError) as error:
         reason = str(error)[:LONGEST_REASON]
         raise ContentError(f"its parameters are not valid ({reason})") from None

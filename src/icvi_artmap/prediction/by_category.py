@@ -29,6 +29,29 @@ def best_categories(
     return best
 
 
+def best_categories_within(
+    X: NDArray[np.floating],
+    scaling: Scaling,
+    rows: NDArray[np.float64],
+    alpha: float,
+    category_labels: NDArray[np.int64],
+    labels: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Category of largest choice among those of the sample's own cluster; -1 if it has none."""
+    best = np.full(len(X), -1, np.int64)
+    for i in np.unique(labels):
+        own, mine = np.flatnonzero(category_labels == i), np.flatnonzero(labels == i)
+        if len(own):
+            best[mine] = own[best_categories(X[mine], scaling, rows[own], alpha)]
+    return best
+
+
+def coded_rows(X: NDArray[np.floating], scaling: Scaling) -> NDArray[np.float64]:
+    """x^a of samples of the training data: min-max scaled and complement coded."""
+    scaled = np.clip(scaling.min_max(X.astype(np.float64)), 0.0, 1.0)
+    return np.hstack([scaled, 1.0 - scaled])
+
+
 def best_choices(
     X: NDArray[np.floating],
     scaling: Scaling,

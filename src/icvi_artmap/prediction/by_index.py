@@ -59,7 +59,7 @@ def best_clusters(
 def best_additions(state, data, x, trial, out):
     """out[s] = the best cluster for row s. The state's last cluster is the stand-in."""
     k = state.moments.size[0] - 1
-    for s in range(data.table.shape[0]):
+    for s in range(out.shape[0]):
         standardised_row(data, s, x)
         resolution = base.trial_additions(state, s, x, trial)
         out[s] = base.first_best(trial, k, resolution)

@@ -104,13 +104,27 @@ def looked_at(component: Clusters, clusters: Clusters, d: int) -> NDArray[np.int
     ``component``: the Gaussian of every sample, ``clusters``: the cluster of every Gaussian.
     """
     most = min(max(VALUES // d, FEWEST_SAMPLES), MOST_SAMPLES)
-    cluster = clusters[component]
-    n = np.bincount(cluster)
+    held = np.bincount(component, minlength=len(clusters))
+    n = np.bincount(clusters, held).astype(np.int64)
     if n.max() <= most:
         return np.arange(len(component))
-    order = np.lexsort((component, cluster))
-    rank = np.arange(len(order)) - np.repeat(n.cumsum() - n, n)
-    return np.sort(order[rank * most % n[cluster[order]] < most])
+    # Samples are ranked in their cluster, those of its first Gaussian before those of the next.
+    by_cluster = np.argsort(clusters, kind="stable")
+    begin = held[by_cluster].cumsum() - held[by_cluster]
+    rank = np.empty(len(clusters), np.int64)  # of the next sample of every Gaussian
+    rank[by_cluster] = begin - (n.cumsum() - n)[clusters[by_cluster]]
+    chosen = []
+    for rows in blocks(len(component)):
+        gaussian = component[rows]
+        order, here = (
+            np.argsort(gaussian, kind="stable"),
+            np.bincount(gaussian, minlength=len(rank)),
+        )
+        ranks = np.empty(len(order), np.int64)
+        ranks[order] = np.arange(len(order)) + np.repeat(rank - (here.cumsum() - here), here)
+        rank += here
+        chosen.append(rows.start + np.flatnonzero(ranks * most % n[clusters[gaussian]] < most))
+    return np.concatenate(chosen)
 
 
 def with_scatter(

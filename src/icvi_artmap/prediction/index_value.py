@@ -11,6 +11,7 @@ from sklearn.utils import check_array, check_consistent_length
 from icvi_artmap._support.wording import shown
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import get_index
+from icvi_artmap.samples.moments import Moments, together
 from icvi_artmap.samples.resolution import steps
 from icvi_artmap.samples.scaling import Data, Scaling, learn_scaling, standardised_data
 
@@ -26,6 +27,18 @@ def partition_score(data: Data, labels: NDArray[Any], index: Index) -> float:
     """Score of a partition of the samples, as the index sees them."""
     present, labels = np.unique(labels, return_inverse=True)
     state = index.state(data, labels.astype(np.int64), len(present), len(present))
+    return index.score(state)
+
+
+def score_of_moments(moments: Moments, index: Index) -> float:
+    """Score of a partition whose clusters have these moments, none of them empty."""
+    own = (
+        moments
+        if index.needs_scatter
+        else moments._replace(scatter=np.empty((len(moments.n), 0, 0)))
+    )
+    state = index.make_state(own, together(own))
+    index.update_all(state)
     return index.score(state)
 
 

@@ -33,10 +33,10 @@ NAMES = {PCA: "PCA", DYNAE: "DynAE", UMAP: "UMAP"}
 SIZE = 10
 #: The sets that the paper has in latent spaces: iterations of the two stages, and the side.
 SCHEDULES = {
-    "usps": (10_000, 3_500, 16),
-    "mnist-test": (10_000, 3_500, 28),
-    "mnist": (20_000, 4_200, 28),
-    "fashion-mnist": (8_000, 2_100, 28),
+    "usps": (14_000, 5_600, 16),
+    "mnist-test": (14_000, 5_600, 28),
+    "mnist": (28_000, 7_000, 28),
+    "fashion-mnist": (14_000, 5_600, 28),
 }
 QUICK_SCHEDULE = (140, 140)
 #: Looks between two points of the curve, in each stage.

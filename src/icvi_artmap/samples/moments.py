@@ -259,7 +259,7 @@ def of_clusters(
     data: Data, labels: NDArray[np.int64], n_clusters: int, with_scatter: bool
 ) -> Moments:
     """Moments of the clusters 0 to ``n_clusters`` - 1 of ``labels``, and no room for more."""
-    moments = empty_moments(n_clusters, data.table.shape[1], with_scatter)
+    moments = empty_moments(n_clusters, data.shape[1], with_scatter)
     moments.size[0] = n_clusters
     from_labels(moments, data, labels)
     return moments
@@ -292,11 +292,11 @@ def make_room(m: Moments) -> Room:
 @jit
 def sum_samples(m, data, labels, only, room):
     """Frequencies, means and compactness: a pass for the means, a pass about them."""
-    d, u = data.table.shape[1], room.u
+    d, u = data.scale.shape[0], room.u
     for i in range(m.size[0]):
         if only < 0 or i == only:
             clear(m, i)
-    for s in range(data.table.shape[0]):
+    for s in range(labels.shape[0]):
         i = labels[s]
         if i >= 0 and (only < 0 or i == only):
             m.n[i] += 1
@@ -307,7 +307,7 @@ def sum_samples(m, data, labels, only, room):
         if m.n[i] > 0 and (only < 0 or i == only):
             for f in range(d):
                 m.mean[i, f] /= m.n[i]
-    for s in range(data.table.shape[0]):
+    for s in range(labels.shape[0]):
         i = labels[s]
         if i >= 0 and (only < 0 or i == only) and m.n[i] > 1:
             squared = 0.0
@@ -353,7 +353,7 @@ def _sort(k, labels, only, start, stop, room):
 @inline
 def _add_scatter(m, i, data, begin, stop, room):
     """S of cluster i += the outer products of samples ``begin`` to ``stop`` - 1 of ``order``."""
-    d, u, rows, scatter = data.table.shape[1], room.u, room.rows, room.scatter
+    d, u, rows, scatter = data.scale.shape[0], room.u, room.rows, room.scatter
     side = scatter.shape[0]
     for at in range(begin, stop, TOGETHER):
         count = min(TOGETHER, stop - at)

@@ -64,6 +64,20 @@ def _step(column: NDArray[np.float64]) -> float:
     return 0.0
 
 
+def on_grid(
+    X: NDArray[np.floating], step_sizes: NDArray[np.float64], origin: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Whether all values of every column are multiples of its step away from ``origin``.
+
+    True for a column whose step is 0.
+    """
+    found = np.ones(len(step_sizes), np.bool_)
+    for f in np.flatnonzero(step_sizes):
+        column = np.append(origin[f], np.asarray(X[:, f], np.float64))
+        found[f] = _on_grid(column, float(step_sizes[f]))
+    return found
+
+
 def _on_grid(column: NDArray[np.float64], step: float) -> bool:
     """Whether all values are multiples of a step away from the first."""
     column = column[~np.isnan(column)]
@@ -73,18 +87,16 @@ def _on_grid(column: NDArray[np.float64], step: float) -> bool:
     return bool((off <= OFF * np.maximum(1.0, np.abs(places))).all())
 
 
-def row_keys(table: NDArray[np.float64], rng: np.random.RandomState) -> NDArray[np.float64]:
-    """A number for every row, the same for equal rows and hardly ever for others."""
-    return _weighted(table, _weights(table.shape[1], rng))
-
-
-def _weights(n_columns: int, rng: np.random.RandomState) -> NDArray[np.float64]:
+def key_weights(n_columns: int, rng: np.random.RandomState) -> NDArray[np.float64]:
     """Weights of which no small multiples cancel."""
     return np.array([rng.uniform(1.0, 2.0) for _ in range(n_columns)])
 
 
-def _weighted(table: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A weighted sum of every row, column by column: a row's does not depend on the others."""
+def row_keys(table: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A number for every row, the same for equal rows and hardly ever for others.
+
+    A weighted sum, column by column: a row's does not depend on the others.
+    """
     keys = np.zeros(len(table))
     for column, weight in zip(table.T, weights.tolist(), strict=True):
         keys += weight * column
@@ -93,6 +105,7 @@ def _weighted(table: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArr
 
 def evidence(X: NDArray[np.floating], rng: np.random.RandomState) -> NDArray[np.int64]:
     """Rows that are evidence: of copies that rounding does not explain there are fewer."""
+    X = np.asarray(X, np.float64)
     span = np.ptp(X, axis=0)
     span = np.where(span > 0.0, span, 1.0)
     return thinned(X / span, steps(X) / span, rng)
@@ -107,7 +120,7 @@ def thinned(
     in proportion, and at least once. Under a smooth density about as many rows are equal as are
     one step apart in one column; rows that were copied have no such neighbours.
     """
-    keys = row_keys(table, rng)
+    keys = row_keys(table, key_weights(table.shape[1], rng))
     order = np.argsort(keys, kind="stable")
     first = np.flatnonzero(np.diff(keys[order], prepend=-np.inf) > 0.0)
     count = np.diff(first, append=len(keys))
@@ -133,8 +146,8 @@ def _one_step_apart(
     rng: np.random.RandomState,
 ) -> float:
     """Half the pairs of rows one step apart in one column, for the column with the most."""
-    weights = _weights(rows.shape[1], rng)
-    keys = _weighted(rows, weights)
+    weights = key_weights(rows.shape[1], rng)
+    keys = row_keys(rows, weights)
     order = np.argsort(keys)
     ranked, most = keys[order], 0.0
     room = SAME * max(float(np.abs(keys).max()), 1.0)

@@ -5,6 +5,10 @@ Both are affine images of the data, so one copy serves both. It holds the min-ma
 row is table * scale + shift. That costs accuracy only through span / deviation, which is at most
 sqrt(2 N).
 
+Of many float32 rows there is no such copy, which would be twice as large as they are: they stay
+where they are, and a row is scaled whenever it is looked at, by the same operations, so to the same
+bits. That takes time, as the rows are not in the order of presentation.
+
 Only an index that asks for it has a second copy: the standardised data along their principal axes.
 """
 
@@ -23,6 +27,9 @@ from icvi_artmap._support.threads import one_thread
 LEAST_SPAN = float(np.finfo(np.float64).tiny) * 2.0**20
 #: Rows converted at a time, so that no temporary is as large as the data.
 BLOCK_ROWS = 4096
+#: float32 rows stay where they are from this number of bytes on: a float64 copy of fewer is made,
+#: as it is faster to look at.
+IN_PLACE = 2**25
 
 
 class Scaling(NamedTuple):
@@ -57,11 +64,26 @@ class Scaling(NamedTuple):
 class Data(NamedTuple):
     """What kernels see of the data: rows to be scaled when they are looked at."""
 
-    table: NDArray[np.float64]  #: (N, d)
+    table: NDArray[np.float64]  #: (N, d) min-max scaled; (0, d) if rows are ``given``
     scale: NDArray[np.float64]  #: (d,) standardised = table * scale + shift
     shift: NDArray[np.float64]  #: (d,)
     turned: NDArray[np.float64]  #: (N, d) standardised, along ``axes``; (0, d) if not turned
     axes: NDArray[np.float64]  #: (d, d) principal axes, one per row; (0, d) if not turned
+    given: NDArray[np.float32]  #: the user's rows, which are only read; (0, d) if there is a table
+    place: NDArray[np.int64]  #: (N,) row of ``given`` of every sample
+    minimum: NDArray[np.float64]  #: (d,) table = (given - minimum) / span
+    span: NDArray[np.float64]  #: (d,)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of samples and of features."""
+        return len(self.place) or len(self.table), len(self.scale)
+
+    def coded(self, rows: Any) -> NDArray[np.float64]:
+        """These samples, min-max scaled: rows of the table."""
+        if len(self.place) == 0:
+            return self.table[rows]
+        return (self.given[self.place[rows]] - self.minimum) / self.span
 
     def turned_back(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points as the index sees them, in standardised features."""
@@ -73,30 +95,33 @@ class Data(NamedTuple):
 
     def not_turned(self) -> Data:
         """The same samples, seen in standardised features."""
-        return plain_data(self.table, self.scale, self.shift)
+        nothing = np.empty((0, self.shape[1]))
+        return self._replace(turned=nothing, axes=nothing)
 
     def scaled(self, scaling: Scaling) -> Data:
-        """The same table, not turned, for an index that sees its features in these units."""
+        """The same samples, not turned, for an index that sees its features in these units."""
         scale = scaling.span / scaling.unit
         shift = (scaling.minimum - scaling.mean) / scaling.unit
-        return plain_data(self.table, scale, shift)
+        return self.not_turned()._replace(scale=scale, shift=shift)
 
     def take(self, rows: NDArray[np.int64]) -> Data:
-        """Only these samples."""
-        turned = self.turned[rows] if len(self.axes) else self.turned
-        return self._replace(table=self.table[rows], turned=turned)
+        """Only these samples, in a table."""
+        part = plain_data(self.coded(rows), self.scale, self.shift)
+        return part._replace(turned=self.turned[rows], axes=self.axes) if len(self.axes) else part
 
     def standardised(self, rows: Any) -> NDArray[np.float64]:
         """x^b of these samples, as the index sees them."""
-        return self.turned[rows] if len(self.axes) else self.table[rows] * self.scale + self.shift
+        return self.turned[rows] if len(self.axes) else self.coded(rows) * self.scale + self.shift
 
 
 def plain_data(
     table: NDArray[np.float64], scale: NDArray[np.float64], shift: NDArray[np.float64]
 ) -> Data:
-    """Data that are not turned."""
-    nothing = np.empty((0, table.shape[1]))
-    return Data(table, scale, shift, nothing, nothing)
+    """Data in a table, not turned."""
+    d = table.shape[1]
+    nothing, given = np.empty((0, d)), np.empty((0, d), np.float32)
+    place, minimum, span = np.empty(0, np.int64), np.zeros(d), np.ones(d)
+    return Data(table, scale, shift, nothing, nothing, given, place, minimum, span)
 
 
 def blocks(n_rows: int) -> list[slice]:
@@ -120,6 +145,26 @@ def _span(minimum: NDArray[np.float64], maximum: NDArray[np.float64]) -> NDArray
             "Multiply the data by a constant first."
         )
     return span
+
+
+def check_ranges(minimum: NDArray[np.float64], maximum: NDArray[np.float64]) -> None:
+    """Refuse ranges that are larger than float64 can hold."""
+    with np.errstate(over="ignore"):
+        too_large = not np.isfinite(maximum - minimum).all()
+    if too_large:
+        _span(minimum, maximum)
+
+
+def scaling_of(
+    minimum: NDArray[np.float64],
+    maximum: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    deviation: NDArray[np.float64],
+) -> Scaling:
+    """Scaling parameters from what is known of all rows (rule 1)."""
+    constant, span = minimum == maximum, _span(minimum, maximum)
+    deviation = np.where(constant, 1.0, deviation)
+    return Scaling(minimum, span, np.where(constant, minimum, mean), deviation, deviation)
 
 
 def range_scaling(minimum: NDArray[np.float64], maximum: NDArray[np.float64]) -> Scaling:
@@ -166,14 +211,45 @@ def standardised_table(X: NDArray[np.floating], scaling: Scaling) -> NDArray[np.
 
 
 def coded_data(X: NDArray[np.floating], scaling: Scaling, order: NDArray[np.int64]) -> Data:
-    """The kernel's view of ``X``, its rows in the order of presentation."""
-    table = np.empty(X.shape)
-    for rows in blocks(len(X)):
+    """The kernel's view of ``X``, its rows in the order of presentation.
+
+    All values must lie within the minimum and the maximum that the scaling is made of.
+    """
+    n_features = X.shape[1]
+    in_place = X.dtype == np.float32 and X.nbytes >= IN_PLACE
+    table = np.empty((0, n_features) if in_place else X.shape)
+    for rows in blocks(len(table)):
         part = table[rows]
         np.subtract(X[order[rows]], scaling.minimum, out=part)
         part /= scaling.span
-    nothing = np.empty(X.shape[1])
-    return plain_data(table, nothing, nothing).scaled(scaling)
+    nothing = np.empty(n_features)
+    data = plain_data(table, nothing, nothing).scaled(scaling)
+    if in_place:
+        kept = {"minimum": scaling.minimum, "span": scaling.span}
+        data = data._replace(given=_as_kernels_take_it(X), place=order, **kept)
+    return data
+
+
+def _as_kernels_take_it(X: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The same rows, and not a copy if they are in C order already.
+
+    To numba an array that must not be written to has a type of its own, for which all kernels would
+    be compiled anew. No kernel writes to the user's rows, so they are shown as if one could.
+    """
+    X = np.require(X, np.float32, ["C_CONTIGUOUS", "ALIGNED"])
+    return X if X.flags.writeable else np.asarray(_Shown(X))
+
+
+class _Shown:
+    """An array as one that may be written to, which it need not be."""
+
+    def __init__(self, array: NDArray[np.float32]) -> None:
+        self._array = array  # as long as anybody looks at it, its memory stays
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        address = self._array.__array_interface__["data"][0]
+        return {**self._array.__array_interface__, "data": (address, False)}
 
 
 def turn(data: Data) -> Data:
@@ -181,12 +257,12 @@ def turn(data: Data) -> Data:
 
     One thread, so that the last bits do not depend on how many there are.
     """
-    n_features = data.table.shape[1]
-    turned, scatter = np.empty(data.table.shape), np.zeros((n_features, n_features))
+    n_features = data.shape[1]
+    turned, scatter = np.empty(data.shape), np.zeros((n_features, n_features))
     with one_thread():
         for rows in blocks(len(turned)):
             part = turned[rows]
-            np.multiply(data.table[rows], data.scale, out=part)
+            np.multiply(data.coded(rows), data.scale, out=part)
             part += data.shift
             scatter += part.T @ part
         axes = np.ascontiguousarray(np.linalg.eigh(scatter)[1][:, ::-1].T)
@@ -202,25 +278,62 @@ def standardised_data(X: NDArray[np.floating], scaling: Scaling) -> Data:
 
 
 @inline
+def _within(value):
+    """A scaled value. It is in [0, 1] even if a user's rows change while they are looked at."""
+    value = value if value > 0.0 else 0.0
+    return value if value < 1.0 else 1.0
+
+
+@inline
+def row_of(data, s):
+    """The row of the table, or of what is given, that sample s lies in."""
+    return np.int64(s) if data.place.shape[0] == 0 else data.place[s]
+
+
+@inline
+def coded_value(data, row, f):
+    """One min-max scaled value of a sample whose row is known."""
+    if data.place.shape[0] == 0:
+        return data.table[row, f]
+    return _within((data.given[row, f] - data.minimum[f]) / data.span[f])
+
+
+@inline
+def _scale_given(data, s, out):
+    """out[f] = the min-max scaled values of sample s, which is not in the table."""
+    row = data.given[data.place[s]]
+    for f in range(row.shape[0]):
+        out[f] = _within((row[f] - data.minimum[f]) / data.span[f])
+
+
+@inline
 def standardised_row(data, s, out):
     """x^b of sample s."""
     if data.axes.shape[0] > 0:
         for f in range(data.axes.shape[1]):
             out[f] = data.turned[s, f]
-    else:
+    elif data.place.shape[0] == 0:
         for f in range(data.table.shape[1]):
             out[f] = data.table[s, f] * data.scale[f] + data.shift[f]
+    else:
+        _scale_given(data, s, out)
+        for f in range(data.scale.shape[0]):
+            out[f] = out[f] * data.scale[f] + data.shift[f]
 
 
 @inline
 def coded_row(data, s, out):
     """x^a of sample s, and its L1 norm, summed in the order of the components."""
-    d = data.table.shape[1]
+    d = data.scale.shape[0]
+    if data.place.shape[0] == 0:
+        for f in range(d):
+            out[f] = data.table[s, f]
+    else:
+        _scale_given(data, s, out)
     norm = 0.0
     for f in range(d):
-        out[f] = data.table[s, f]
         norm += out[f]
     for f in range(d):
-        out[d + f] = 1.0 - data.table[s, f]
+        out[d + f] = 1.0 - out[f]
         norm += out[d + f]
     return norm

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap.network.boxes import choose_bins
+from icvi_artmap.network.boxes import BIN_SAMPLES, choose_bins
 from icvi_artmap.network.driver import (
     GROWTH,
     Network,
@@ -68,8 +68,8 @@ class Trained(NamedTuple):
 
 def empty_network(data: Data, n_columns: int = 1) -> ClusterNetwork:
     """No categories yet. ``n_columns``: of the map field."""
-    nothing = np.empty((0, 2 * data.table.shape[1]))
-    network = make_network(nothing, choose_bins(data.table), n_columns, 1)
+    nothing = np.empty((0, 2 * data.shape[1]))
+    network = make_network(nothing, choose_bins(data.coded(BIN_SAMPLES)), n_columns, 1)
     return _numbered(network, np.empty(0, np.int64))
 
 
@@ -107,7 +107,7 @@ def present_all(
     pace: Pace,
 ) -> ClusterNetwork:
     """One epoch. ``categories`` is renewed."""
-    n_samples, n_features = data.table.shape
+    n_samples, n_features = data.shape
     x_a = np.empty(2 * n_features)
 
     def chunk(start: int, stop: int) -> int:
@@ -135,7 +135,7 @@ def train(
     max_epochs: int | None,
 ) -> Trained:
     """Epochs until one changes nothing: no category of a sample, no box, no map field row."""
-    categories = np.full(len(data.table), NONE, np.int64)
+    categories = np.full(data.shape[0], NONE, np.int64)
     pace, n_epochs, changed = Pace(), 0, True
     while changed and (max_epochs is None or n_epochs < max_epochs):
         last = categories.copy()

@@ -125,7 +125,7 @@ def best_split(
     candidates = np.flatnonzero(cluster_of >= 0)
     if len(candidates) == 0:
         return None
-    d = data.table.shape[1]
+    d = data.shape[1]
     together = max(1, PARTS_SIZE // (d * d if index.needs_scatter else d))
     scores = np.empty(len(cluster_of))
     own = cluster_of[category] == labels
@@ -150,7 +150,7 @@ def best_split(
 
 
 def _parts(index: Index, data: Data, row: NDArray[np.int64], n_parts: int) -> mom.Moments:
-    parts = mom.empty_moments(n_parts, data.table.shape[1], index.needs_scatter)
+    parts = mom.empty_moments(n_parts, data.shape[1], index.needs_scatter)
     parts.size[0] = n_parts
     mom.from_labels(parts, data, row)
     return parts

@@ -22,8 +22,8 @@ from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap._support.threads import one_thread
 from icvi_artmap._support.wording import counted, number
 from icvi_artmap.indices.base import Index
-from icvi_artmap.samples.resolution import evidence, row_keys
-from icvi_artmap.samples.scaling import Data, plain_data
+from icvi_artmap.samples.resolution import evidence, key_weights, row_keys
+from icvi_artmap.samples.scaling import Data, blocks, plain_data
 from icvi_artmap.training import refinement
 from icvi_artmap.training.part import part_size
 from icvi_artmap.training.refinement import Labels, Outlook, Partition
@@ -193,10 +193,10 @@ def select(
     the cluster of every sample for every number tried.
     """
     with one_thread():
-        order = canonical_order(data.table)
-        n, d = data.table.shape
+        order = canonical_order(data)
+        n, d = data.shape
         rows = order[: part_size(n, d, most or ROOM)]
-        recorded = data.table[rows] if given is None else given(rows)
+        recorded = data.coded(rows) if given is None else given(rows)
         kept = rows[evidence(recorded, np.random.RandomState(SEED))]
         seen = index.view(_without_noise(data, kept))
         look = max(LEAST_LOOK, LOOK_WORK // (n * d * d))
@@ -262,21 +262,23 @@ def _chosen_on_halves(
     return tuple(numbers)
 
 
-def canonical_order(table: NDArray[np.float64]) -> NDArray[np.int64]:
+def canonical_order(data: Data) -> NDArray[np.int64]:
     """An order of the rows that does not depend on the order in which they come, as if shuffled.
 
     Rows are sorted by a weighted sum of their values, with weights of which no small multiples
     cancel, and dealt out by a fixed shuffle.
     """
     rng = np.random.RandomState(SEED)
-    keys = row_keys(table, rng)
-    return np.argsort(keys, kind="stable")[rng.permutation(len(table))]
+    n, d = data.shape
+    weights = key_weights(d, rng)
+    keys = np.concatenate([row_keys(data.coded(rows), weights) for rows in blocks(n)])
+    return np.argsort(keys, kind="stable")[rng.permutation(n)]
 
 
 def _without_noise(data: Data, rows: NDArray[np.int64]) -> Data:
     """These rows, standardised without the last digits: they depend on the order of all rows."""
     scale, shift = np.round(data.scale, DIGITS), np.round(data.shift, DIGITS)
-    return plain_data(data.table[rows], scale, shift)
+    return plain_data(data.coded(rows), scale, shift)
 
 
 def largest(n_samples: int, n_features: int, different: int) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap.indices.base import Index
-from icvi_artmap.network.boxes import choose_bins
+from icvi_artmap.network.boxes import BIN_SAMPLES, choose_bins
 from icvi_artmap.network.driver import (
     GROWTH,
     Network,
@@ -32,7 +32,7 @@ def first_network(
     data: Data, rows: NDArray[np.float64], labels: NDArray[np.int64], n_clusters: int
 ) -> tuple[Network, Members]:
     """The first boxes, one for every cluster, and the samples of each."""
-    cells = choose_bins(data.table)
+    cells = choose_bins(data.coded(BIN_SAMPLES))
     network = make_network(rows, cells, n_clusters, GROWTH * len(rows))
     return network, make_members(labels, len(network.boxes.found), rows.shape[1] // 2)
 
@@ -88,7 +88,7 @@ def sweep_all(
 
     Returns how many have changed their cluster.
     """
-    scratch = make_scratch(data.table.shape[1], len(state.moments.n))
+    scratch = make_scratch(data.shape[1], len(state.moments.n))
     kernel = index.kernel(sweep)
 
     def chunk(start: int, stop: int) -> int:

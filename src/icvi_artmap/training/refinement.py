@@ -122,7 +122,7 @@ class Partition:
         drop_empty(self.index, self.state, self.labels)
 
     def _shape(self) -> tuple[int, bool]:
-        return self.data.table.shape[1], self.index.needs_scatter
+        return self.data.shape[1], self.index.needs_scatter
 
     def split(
         self, rows: NDArray[np.int64], rng: np.random.RandomState, cost: AdditiveCost
@@ -437,7 +437,7 @@ def joined(part: Partition, data: Data) -> Labels:
     """The cluster of ``part`` that every sample of ``data`` joins at the least cost."""
     cost = part.index.cost(part.index, part.state)
     cost.renew(np.arange(part.k))
-    labels = np.empty(len(data.table), np.int64)
+    labels = np.empty(data.shape[0], np.int64)
     for block in blocks(len(labels)):
         labels[block] = cost.of_adding(data.standardised(block)).argmin(axis=1)
     return labels

@@ -17,6 +17,7 @@ from icvi_artmap.network.driver import Network, Pace, Parameters, in_chunks, is_
 from icvi_artmap.network.members import Members
 from icvi_artmap.network.resonance import BELOW_AB, RHO_A, RHO_AB
 from icvi_artmap.samples import moments as mom
+from icvi_artmap.samples.scaling import blocks
 from icvi_artmap.training import refinement
 from icvi_artmap.training.joining import Tree
 from icvi_artmap.training.merge_split import merge, split
@@ -224,7 +225,7 @@ class Run:
         one cluster, so that samples cannot lead it to another.
         """
         parameters = self.parameters._replace(rho_ab=1.0) if only_teach else self.parameters
-        scratch = make_scratch(self.data.table.shape[1], len(self.state.moments.n))
+        scratch = make_scratch(self.data.shape[1], len(self.state.moments.n))
         kernel = self.index.kernel(present)
 
         def chunk(start: int, stop: int) -> int:
@@ -297,11 +298,14 @@ class Run:
     def result(self) -> FitResult:
         """What the run has found so far."""
         k, alive = self.k, alive_slots(self.network, self.members)
-        categories = (alive.cumsum() - 1)[self.members.category]
+        numbers = alive.cumsum() - 1
+        categories = self.samples.in_original_order(self.members.category)
+        for part in blocks(len(categories)):  # no other array as large at a time
+            categories[part] = numbers[categories[part]]
         moments = mom.of_clusters(self.data.not_turned(), self.labels, k, self.index.needs_scatter)
         return FitResult(
             labels=self.samples.in_original_order(self.labels),
-            sample_categories=self.samples.in_original_order(categories),
+            sample_categories=categories,
             boxes=self.boxes,
             map_field=self.network.map_field[: len(alive), :k][alive],
             centres=self.data.turned_back(self.state.moments.mean[:k]).copy(),

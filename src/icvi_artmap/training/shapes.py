@@ -85,9 +85,9 @@ class Recorded(NamedTuple):
 
     def blurred(self, data: Data) -> Data:
         """The samples, each moved at random within half a step, in deviations."""
-        moved = np.random.RandomState(SEED).uniform(-0.5, 0.5, data.table.shape) * self.steps
+        moved = np.random.RandomState(SEED).uniform(-0.5, 0.5, data.shape) * self.steps
         scale, shift = data.scale * self.coarseness, data.shift * self.coarseness
-        return plain_data(data.table + moved, scale, shift)
+        return plain_data(data.coded(slice(None)) + moved, scale, shift)
 
 
 class Survey:
@@ -107,12 +107,12 @@ class Survey:
         recorded: Recorded | None = None,
     ) -> None:
         self.index, self.data, self.report = index, data, report
-        n = len(data.table)
+        n = data.shape[0]
         self.rows = np.arange(n) if n <= MANY else np.sort(rng.permutation(n)[:MANY])
         self.part = data if n <= MANY else data.take(self.rows)
         self.seen = self.part if recorded is None else index.view(recorded.blurred(self.part))
         self.landscapes: list[Landscape] = []
-        numbers = numbers_of_components(len(self.rows), data.table.shape[1], least)
+        numbers = numbers_of_components(len(self.rows), data.shape[1], least)
         with one_thread():
             if numbers:
                 self._look(numbers, rng)

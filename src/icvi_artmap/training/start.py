@@ -60,7 +60,7 @@ def presentation_order(
     if shuffle:
         random_state.shuffle(order)
     if by == "vat":
-        order = order[vat(coded_data(X, scaling, order).table)]
+        order = order[vat(coded_data(X, scaling, order).coded(slice(None)))]
     return order
 
 
@@ -135,7 +135,7 @@ def first_partition(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Boxes that got a sample, and the box of every sample; a box's number is its cluster's."""
     boxes: Boxes = make_boxes(rows, len(rows))
-    labels = np.empty(len(data.table), np.int64)
+    labels = np.empty(data.shape[0], np.int64)
     nearest_boxes(data, boxes, alpha, np.empty(rows.shape[1]), labels)
     kept = np.bincount(labels, minlength=len(rows)) > 0
     np.take(np.cumsum(kept) - 1, labels, out=labels)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from icvi_artmap.indices.base import Index, better
 from icvi_artmap.network import map_field as field
-from icvi_artmap.network.boxes import choose_bins
+from icvi_artmap.network.boxes import BIN_SAMPLES, choose_bins
 from icvi_artmap.network.driver import (
     GROWTH,
     Network,
@@ -35,7 +35,7 @@ from icvi_artmap.network.driver import (
 from icvi_artmap.network.members import Members, make_members
 from icvi_artmap.network.resonance import BELOW_AB, RHO_A, RHO_AB
 from icvi_artmap.samples import moments as mom
-from icvi_artmap.samples.scaling import Data, Scaling
+from icvi_artmap.samples.scaling import Data, Scaling, plain_data
 from icvi_artmap.training import stream_loop as loop
 from icvi_artmap.training.merge_split import best_split, merge
 from icvi_artmap.training.presenting import alive_slots, box_rows, compacted
@@ -395,13 +395,10 @@ def data_of(
     table: NDArray[np.float64], standardised: NDArray[np.float64], scaling: Scaling
 ) -> Data:
     """Data of which the two views differ by more than their scales."""
-    return Data(
-        table=table,
-        scale=scaling.span / scaling.deviation,
-        shift=(scaling.minimum - scaling.mean) / scaling.deviation,
-        turned=standardised,
-        axes=np.eye(table.shape[1]),
-    )
+    scale = scaling.span / scaling.deviation
+    shift = (scaling.minimum - scaling.mean) / scaling.deviation
+    data = plain_data(table, scale, shift)
+    return data._replace(turned=standardised, axes=np.eye(table.shape[1]))
 
 
 def begin(
@@ -442,9 +439,10 @@ def network_of(
 ) -> tuple[Network, Members]:
     """A network with room to grow, and the remembered samples of its categories."""
     k = map_field.shape[1]
-    network = make_network(boxes, choose_bins(data.table), max(n_clusters, k), GROWTH * len(boxes))
+    cells = choose_bins(data.coded(BIN_SAMPLES))
+    network = make_network(boxes, cells, max(n_clusters, k), GROWTH * len(boxes))
     network.map_field[: len(boxes), :k] = map_field
-    members = make_members(categories, len(network.boxes.found), data.table.shape[1])
+    members = make_members(categories, len(network.boxes.found), data.shape[1])
     return network, members
 
 

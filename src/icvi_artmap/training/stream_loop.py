@@ -113,7 +113,7 @@ def _remember(batch, s, place, remembered, network, members, c, scratch):
     data, left = remembered, np.int64(members.category[place])
     coded_row(data, place, scratch.left)
     mem.leave(members, place)
-    for f in range(data.table.shape[1]):
+    for f in range(data.scale.shape[0]):
         data.table[place, f] = batch.table[s, f]
         data.turned[place, f] = batch.turned[s, f]
     mem.join(members, data, place, c, scratch.x_a)

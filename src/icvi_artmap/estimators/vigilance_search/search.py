@@ -590,7 +590,7 @@ def _one_run(
     scaling: Scaling,
     order: NDArray[np.int64],
     seed: int,
-    *arrays: NDArray[np.float64],
+    *arrays: NDArray[Any],
 ) -> tuple[Outcome, Vigilances]:
     """What every worker does."""
     began = time.perf_counter()
@@ -598,9 +598,10 @@ def _one_run(
     index, parameters = model._check_parameters()
     samples = Samples(Data(*map(_as_ours, arrays)), scaling, order)
     settings = model._settings(index, parameters, seed)
-    rows = model._training_rows(samples.data.table.shape, run.n_clusters, index, seed)
-    part = TrainingRun(samples.take(rows), start_at(centres, scaling), settings).train()
-    done = extended(part, rows, samples)
+    rows = model._training_rows(samples.data.shape, run.n_clusters, index, seed)
+    part = samples if rows is None else samples.take(rows)
+    done = TrainingRun(part, start_at(centres, scaling), settings).train()
+    done = done if rows is None else extended(done, rows, samples)
     outcome = Outcome(
         index_value=float(index.value(done.score)),
         n_clusters_found=done.k,
@@ -624,7 +625,7 @@ def _configured(template: ICVIARTMAP, run: Run, index: str | Index) -> ICVIARTMA
     return model
 
 
-def _as_ours(array: NDArray[np.float64]) -> NDArray[np.float64]:
+def _as_ours(array: NDArray[Any]) -> NDArray[Any]:
     """A plain array that may be written to: for any other, kernels would be compiled anew."""
     array = np.asarray(array)
     return array if array.flags.writeable else array.copy()
