@@ -22,8 +22,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from icvi_artmap import ICVIARTMAP, explain, index_value, load, save, write_report
 from icvi_artmap._support.progress import Bar
+from icvi_artmap.cli import dask_fit
 from icvi_artmap.cli.app import run
-from icvi_artmap.cli.dask_fit import with_address
 from icvi_artmap.datasets import make_gaussian_clusters
 from icvi_artmap.distributed import (
     DistributedICVIARTMAP,
@@ -54,6 +54,8 @@ def overlapping(n: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 X, TRUTH = overlapping(3000)
+#: How long a client waits for a scheduler that is not there.
+SHORT = "5s"
 
 
 @pytest.fixture(scope="module")
@@ -546,10 +548,8 @@ def test_a_scheduler_that_is_lost_is_told(own_scheduler: Any) -> None:
             scheduler.kill()
             scheduler.wait()
 
-    short = {"distributed.comm.timeouts.connect": "2s"}
     with (
-        dask.config.set(short),
-        distributed.Client(scheduler_file=told, set_as_default=False, timeout=60) as client,
+        distributed.Client(scheduler_file=told, set_as_default=False, timeout=SHORT) as client,
         client.as_current(),
         pytest.raises(ConnectionError, match=r"scheduler at tcp://.* was lost"),
     ):
@@ -584,7 +584,7 @@ def parquet(tmp_path: Path) -> Path:
     ],
 )
 def test_the_address_may_be_left_out(arguments: list[str], expected: list[str]) -> None:
-    assert with_address(arguments) == expected
+    assert dask_fit.with_address(arguments) == expected
 
 
 def test_parquet_files_on_the_command_line(
@@ -616,20 +616,27 @@ def test_parquet_files_on_the_command_line(
 
 
 def test_what_does_not_go_with_dask(
-    parquet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    parquet: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert run(["fit", str(parquet), "--dask", "--plot", "a.png"]) == 2
     assert "--plot" in capsys.readouterr().err
     (tmp_path / "a.csv").write_text("a,b\n1,2\n")
     assert run(["fit", str(tmp_path / "a.csv"), "--dask"]) == 2
     assert "Parquet" in capsys.readouterr().err
-    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
-        assert run(["fit", str(parquet), "--dask", "tcp://127.0.0.1:9"]) == 2
+    monkeypatch.setattr(dask_fit, "PATIENCE", SHORT)
+    assert run(["fit", str(parquet), "--dask", "tcp://127.0.0.1:9"]) == 2
     assert "No Dask scheduler answers" in capsys.readouterr().err
 
 
 def test_a_dataset_is_whole_or_not_there(
-    own_scheduler: Any, parquet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    own_scheduler: Any,
+    parquet: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The scheduler is killed while the clusters are written."""
     told, scheduler = own_scheduler
@@ -644,12 +651,9 @@ def test_a_dataset_is_whole_or_not_there(
             scheduler.wait()
         written(self, text)
 
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        dask.config.set({"distributed.comm.timeouts.connect": "2s"}),
-    ):
-        patch.setattr(Bar, "say", lose)
-        assert run([*command, "-o", str(tmp_path / "after"), "-q"]) == 2
+    monkeypatch.setattr(Bar, "say", lose)
+    monkeypatch.setattr(dask_fit, "PATIENCE", SHORT)
+    assert run([*command, "-o", str(tmp_path / "after"), "-q"]) == 2
     assert "was lost" in capsys.readouterr().err
     assert not (tmp_path / "after").exists()
     assert len(dd.read_parquet(before).compute(scheduler="threads")) == len(X)

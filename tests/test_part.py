@@ -30,7 +30,8 @@ def clusters(n_samples: int = 1_500) -> tuple[NDArray[np.float64], NDArray[np.in
     [
         (20_000, 10, 10, 20_000),
         (20_001, 10, 10, 5_000),
-        (70_000, 10, 10, 7_000),
+        (70_000, 10, 10, 5_000),
+        (200_000, 10, 10, 10_000),
         (1_000_000, 10, 10, 20_000),
         (1_000_000, 10, 200, 50_000),  # 250 for each cluster
         (1_000_000, 500, 20, 50_000),  # 5 for each cluster and feature
@@ -42,6 +43,17 @@ def test_size_of_the_part(samples: int, features: int, k: int, expected: int) ->
     rows = part.part_rows(samples, features, k, seed=1)
     assert len(np.unique(rows)) == expected
     assert 0 <= rows[0] < rows[-1] < samples
+
+
+@pytest.mark.parametrize(
+    ("index", "k", "expected"), [("NI", 10, 2_000), ("NI", 40, 4_000), ("CH", 10, 5_000)]
+)
+def test_rows_of_the_start(index: str, k: int, expected: int) -> None:
+    rows = np.arange(0, 70_000, 14)
+    found = part.start_rows(rows, get_index(index), k, seed=1)
+    assert len(np.unique(found)) == expected
+    assert np.isin(found, rows).all()
+    assert len(part.start_rows(rows[:1_500], get_index(index), k, seed=1)) == 1_500
 
 
 @pytest.mark.usefixtures("small_parts")

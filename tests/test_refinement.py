@@ -245,11 +245,29 @@ def test_every_kind_of_step_keeps_the_state_true(name: str, kind: int) -> None:
     steps = [step for step in outlook.steps() if step.kind == kind]
     assert len(steps) > 0
     for step in steps:
-        assert outlook.take(step)
+        assert outlook.take(step, partition.score, -np.inf)
         assert partition.k == 4
         assert_true_state(partition, name, table)
         partition.restore(saved)
         assert_true_state(partition, name, table)
+
+
+def test_a_step_is_given_up_when_its_sweeps_cannot_make_good_what_it_lost() -> None:
+    """Gains of 4, 2 and 1 are made; whoever wants 4 + 2 + 2 more is refused after the second."""
+    partition, _ = partition_of("NI", *trap()[::2])
+    rates = [0.0, 4.0, 6.0, 7.0]
+
+    def reaches(least: float) -> tuple[bool, int]:
+        """Whether it is reached, and how often the rate was asked for before that was known."""
+        left = iter(rates)
+        partition._sweep = lambda *_: 1  # type: ignore[method-assign]
+        found = partition.reaches(refinement.EVERYONE, lambda: next(left), least)
+        return found, len(rates) - len([*left])
+
+    assert reaches(6.5) == (True, 4)
+    assert reaches(7.5) == (False, 4)
+    assert reaches(8.5) == (False, 3)
+    assert reaches(12.5) == (False, 2)
 
 
 @pytest.mark.parametrize("name", ["NI", "CH"])
@@ -259,10 +277,10 @@ def test_what_is_given_up_goes_elsewhere(name: str, monkeypatch: pytest.MonkeyPa
     partition, _ = partition_of(name, X, wrong)
     outlook = refinement.Outlook(partition, np.random.RandomState(0))
     outlook.renew_stale()
-    monkeypatch.setattr(refinement.Partition, "sweep", lambda self, *_: None)
+    monkeypatch.setattr(refinement.Partition, "_sweep", lambda self, *_: 0)
     saved, second = partition.save(), outlook.second.copy()
     for step in list(outlook.steps()):
-        assert outlook.take(step)
+        assert outlook.take(step, partition.score, -np.inf)
         before, now = saved.labels, partition.labels
         in_source = before == step.source
         if step.kind == refinement.SHED:

@@ -53,7 +53,7 @@ from icvi_artmap.samples.mixture import make_mixture
 from icvi_artmap.samples.resolution import steps
 from icvi_artmap.samples.scaling import Scaling, learn_scaling
 from icvi_artmap.training.number_of_clusters import Selection, select
-from icvi_artmap.training.part import extended, part_rows
+from icvi_artmap.training.part import extended, part_rows, start_rows
 from icvi_artmap.training.run import Epoch, FitResult, Run, Settings
 from icvi_artmap.training.shapes import Recorded, Shapes, Survey, joined_result
 from icvi_artmap.training.start import (
@@ -478,8 +478,10 @@ class ICVIARTMAP(
             k = k or self._wanted()[0]
             rows = self._training_rows(X.shape, k, index, seeds[0])
             # k-means first, all starts of it: it needs memory that the samples would take.
-            few = rows is not None and len(rows) < len(X)
-            starts = self._starts(X[order[rows]] if few else X, given, scaling, seeds, k)
+            seen = X
+            if rows is not None and len(rows) < len(X):
+                seen = X[order[start_rows(rows, index, k, seeds[0])]]
+            starts = self._starts(seen, given, scaling, seeds, k)
         if not early:
             samples = make_samples(X, scaling, order, index)
         part = samples if rows is None else samples.take(rows)

@@ -228,6 +228,9 @@ class Index:
     cost : callable
         ``cost(index, state)`` makes the :class:`AdditiveCost` that tells refinement which steps to
         try.
+    additive : bool
+        Whether its score depends on that cost alone while the number of clusters stays. Sweeps over
+        the samples then gain less and less, so that one can tell early what they will lead to.
     criterion : Criterion
         How the number of clusters is chosen.
     """
@@ -245,6 +248,7 @@ class Index:
     compared: bool = False
     forgets: bool = True
     cost: Callable[[Index, Any], AdditiveCost] = SumOfSquares
+    additive: bool = False
     criterion: Criterion = OWN_VALUE
 
     @property

@@ -41,5 +41,6 @@ INDEX = Index(
     make_state=make_state,
     purpose="spread of the centres against spread within clusters",
     refined=True,
+    additive=True,
     compared=True,
 )

@@ -561,6 +561,8 @@ def left_out(state: NIState, data: Data, labels: NDArray[np.int64]) -> float:
     parameters = 0.5 * ((d * s) ** 2 + d * s * s) + d * s
     alone = d * math.log(within + delta) + (3.0 + 0.5 * WEIGHT * parameters) * math.log(state.n)
     total = 0.0
+    sorted_rows = data.standardised(np.argsort(labels, kind="stable"))
+    clusters = np.split(sorted_rows, np.cumsum(m.n[: k - 1]))
     for i in range(k):
         n = float(m.n[i])
         if n <= 2.0:
@@ -568,7 +570,7 @@ def left_out(state: NIState, data: Data, labels: NDArray[np.int64]) -> float:
             continue
         values, axes = np.linalg.eigh(mom.symmetric(m.scatter[i]))
         a = np.maximum(values, 0.0) / (n - 2.0) + delta
-        z = np.square((data.standardised(labels == i) - m.mean[i]) @ axes)
+        z = np.square((clusters[i] - m.mean[i]) @ axes)
         q, v, c = z @ (1.0 / a), z @ (1.0 / a**2), n / ((n - 1.0) * (n - 2.0))
         share = np.maximum(1.0 - c * q, LEAST_SHARE)
         cost = np.log(share) + ((n / (n - 1.0)) ** 2 * q + delta * c * v) / share
@@ -589,6 +591,7 @@ INDEX = Index(
     purpose="are clusters Gaussian, of whatever shape",
     turns_above=LANES,
     refined=True,
+    additive=True,
     gaussian=True,
     compared=True,
     cost=Determinants,

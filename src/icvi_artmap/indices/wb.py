@@ -41,4 +41,5 @@ INDEX = Index(
     make_state=make_state,
     purpose="the reverse of CH, times the number of clusters",
     refined=True,
+    additive=True,
 )

@@ -33,8 +33,8 @@ NAMES = {PCA: "PCA", DYNAE: "DynAE", UMAP: "UMAP"}
 SIZE = 10
 #: The sets that the paper has in latent spaces: iterations of the two stages, and the side.
 SCHEDULES = {
-    "usps": (14_000, 5_600, 16),
-    "mnist-test": (14_000, 5_600, 28),
+    "usps": (28_000, 5_600, 16),
+    "mnist-test": (42_000, 5_600, 28),
     "mnist": (28_000, 7_000, 28),
     "fashion-mnist": (14_000, 5_600, 28),
 }

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -395,7 +396,13 @@ def taken(m: Moments, rows: Sequence[int] | NDArray[np.int64]) -> Moments:
 
 def symmetric(upper: NDArray[np.float64]) -> NDArray[np.float64]:
     """A scatter matrix with both triangles, from one whose upper triangle is kept."""
-    return np.triu(upper) + np.triu(upper, 1).T
+    return np.where(_above(len(upper)), upper, upper.T)
+
+
+@lru_cache
+def _above(d: int) -> NDArray[np.bool_]:
+    """Where the upper triangle of a matrix of this order is, the diagonal included."""
+    return np.tri(d, dtype=np.bool_).T
 
 
 def drop(m: Moments, i: int) -> None:

@@ -233,29 +233,28 @@ def select(
         copies=len(rows) - len(kept),
     )
     if found.clear:
-        halves = _chosen_on_halves(index, data, kept, found.n_clusters, least, most, look)
+        halves = _chosen_on_halves(search, data, kept, found.n_clusters)
         found = replace(found, halves=halves, clear=halves[-1] == found.n_clusters)
     return found, labels
 
 
 def _chosen_on_halves(
-    index: Index,
-    data: Data,
-    rows: NDArray[np.int64],
-    chosen: int,
-    least: int,
-    most: int | None,
-    look: int,
+    search: _Search, data: Data, rows: NDArray[np.int64], chosen: int
 ) -> tuple[int, ...]:
-    """The numbers chosen on halves of the rows, up to one that is another; 0 if there is none."""
+    """The numbers chosen on halves of the rows, up to one that is another; 0 if there is none.
+
+    A half begins with the partitions of the whole, whose samples find their clusters anew, and
+    then looks for one cluster more on its own.
+    """
     numbers: list[int] = []
-    for half in (rows[::2], rows[1::2]):
-        rated: list[_Point] = []
-        if len(half) >= least:
-            with one_thread():
-                seen = index.view(_without_noise(data, half))
-                search = _Search(index, seen, least, most, look)
-                rated = [point for point in search.run() if point.k >= least]
+    for part in (slice(0, None, 2), slice(1, None, 2)):
+        with one_thread():
+            seen = search.index.view(_without_noise(data, rows[part]))
+            half = _Search(search.index, seen, search.least, search.most, search.look)
+            for point in search.points.values():
+                half.take_over(point.labels[part])
+            half.climb(1)
+        rated = [point for point in half.points.values() if point.k >= search.least]
         numbers.append(min(rated, key=lambda point: point.criterion).k if rated else 0)
         if numbers[-1] != chosen:
             break
@@ -334,8 +333,16 @@ class _Search:
         self._keep(levels[0])
         if len(levels) > 1:
             self._walk(self._rough(levels))
-            self._climb()
+            self.climb(CLIMB)
         return [self.points[k] for k in sorted(self.points)]
+
+    def take_over(self, labels: Labels) -> None:
+        """Begin with a partition that was found elsewhere, once every sample has its cluster."""
+        labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+        k = int(labels.max()) + 1
+        partition = Partition(self.index, self.data, labels, k, k)
+        partition.sweep()
+        self._keep(self._rated(partition))
 
     def _levels(self) -> list[_Point]:
         """One cluster, two, four and so on, until that is no use any more."""
@@ -417,13 +424,13 @@ class _Search:
         outlook.renew(np.ones(point.k, np.bool_))
         return outlook
 
-    def _climb(self) -> None:
-        """Split clusters of the best partition; again, if that leads to a better one."""
+    def climb(self, steps: int) -> None:
+        """Split so many clusters of the best partition; again, if that leads to a better one."""
         best = None
         while best is not self._best():
             best = self._best()
-            outlook = self._outlook(best, best.k + CLIMB)
-            while outlook.partition.k < min(best.k + CLIMB, self.top) and outlook.grow():
+            outlook = self._outlook(best, best.k + steps)
+            while outlook.partition.k < min(best.k + steps, self.top) and outlook.grow():
                 self._improve(outlook)
                 self._keep(self._rated(outlook.partition))
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._support.threads import one_thread
+from icvi_artmap.indices.base import Index
 from icvi_artmap.training.refinement import Partition, joined
 from icvi_artmap.training.run import Run
 from icvi_artmap.training.start import Samples, start_from
@@ -19,8 +20,11 @@ from icvi_artmap.training.start import Samples, start_from
 MANY = 20_000
 #: So many of all samples, but within these limits; and at least so many for each cluster, and for
 #: each cluster and feature.
-SHARE, LEAST, MOST = 0.1, 5_000, 20_000
+SHARE, LEAST, MOST = 0.05, 5_000, 20_000
 PER_CLUSTER, PER_FEATURE = 250, 5
+#: Samples of a part that k-means is started on if the index looks for Gaussians, and at least so
+#: many for each cluster. k-means looks for something else: more of them lead no nearer.
+START, START_PER_CLUSTER = 2_000, 100
 
 
 def part_size(n_samples: int, n_features: int, n_clusters: int) -> int:
@@ -36,6 +40,16 @@ def part_rows(n_samples: int, n_features: int, n_clusters: int, seed: int) -> ND
     if size == n_samples:
         return np.arange(n_samples)
     return np.sort(np.random.RandomState(seed).permutation(n_samples)[:size])
+
+
+def start_rows(
+    rows: NDArray[np.int64], index: Index, n_clusters: int, seed: int
+) -> NDArray[np.int64]:
+    """Those of a part that k-means is started on."""
+    size = max(START, n_clusters * START_PER_CLUSTER) if index.gaussian else len(rows)
+    if size >= len(rows):
+        return rows
+    return rows[np.sort(np.random.RandomState(seed).permutation(len(rows))[:size])]
 
 
 def extended(run: Run, rows: NDArray[np.int64], samples: Samples) -> Run:

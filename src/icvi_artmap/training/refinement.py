@@ -81,6 +81,21 @@ class Partition:
             if self._sweep(self.data, self.labels, self.state, rows) == 0:
                 break
 
+    def reaches(self, rows: NDArray[np.int64], rate: Callable[[], float], least: float) -> bool:
+        """Whether a few sweeps over these samples lead to a rate above ``least``.
+
+        They end as soon as they cannot: of an additive index, no sweep gains more than the one
+        before.
+        """
+        now = rate()
+        for left in reversed(range(LOCAL_SWEEPS)):
+            moved = self._sweep(self.data, self.labels, self.state, rows)
+            before, now = now, rate()
+            in_vain = self.index.additive and now + left * (now - before) <= least
+            if moved == 0 or in_vain:
+                break
+        return now > least
+
     def _sweep(self, data: Data, labels: Labels, state: Any, rows: NDArray[np.int64]) -> int:
         return sweep_all(self.index, data, labels, state, self.pace, rows)
 
@@ -295,10 +310,11 @@ class Outlook:
                     self.tried.add(key)
                     yield step
 
-    def take(self, step: Step) -> bool:
-        """Make a step and let the samples that it touches find their clusters, if it is possible.
+    def take(self, step: Step, rate: Callable[[], float], least: float) -> bool:
+        """Make a step and let the samples that it touches find their clusters.
 
-        Who has joined the source since its split was found, is in the first part.
+        Returns whether that was possible and the rate is above ``least`` then. Who has joined the
+        source since its split was found, is in the first part.
         """
         partition, (kind, source, first, end) = self.partition, step
         splits = partition.members(source)
@@ -319,8 +335,7 @@ class Outlook:
         else:
             parted = np.where(second, end, source)
             partition.relabel(np.concatenate([splits, ends]), np.concatenate([parted, targets]))
-        partition.sweep(np.sort(touched), LOCAL_SWEEPS)
-        return True
+        return partition.reaches(np.sort(touched), rate, least)
 
     def _source(self) -> int | None:
         """The cluster whose split promises most, or None if none can be split."""
@@ -392,7 +407,7 @@ def improve(
         least = before + GAIN * max(1.0, abs(before))
         saved = partition.save()
         for step in outlook.steps():
-            if outlook.take(step) and rate() > least:
+            if outlook.take(step, rate, least):
                 partition.sweep()
                 if rated is not None and rated() <= least:
                     partition.restore(saved)

@@ -143,6 +143,7 @@ class Run:
         self.epochs: list[Epoch] = []
         self.converged = False
         self.stopped = False  #: by whoever watches
+        self._untaught = False  #: whether the network has still to learn a refined partition
         self._pace = Pace()
         self._initialise()
 
@@ -268,11 +269,15 @@ class Run:
     # --- beyond the paper ------------------------------------------------------------------------
 
     def _refine(self, rng: np.random.RandomState) -> None:
-        """Improve the partition by steps that change whole clusters, and teach it to a network."""
+        """Improve the partition by steps that change whole clusters.
+
+        The network learns it when it is asked for: a run that is not the best, or of a part of the
+        samples only, needs none.
+        """
         index, data, labels, k = self.index, self.data, self.labels, self.n_clusters
         self.history += refinement.refine(index, data, labels, k, rng, self.settings.report)
         self.state = index.state(data, labels, int(labels.max()) + 1, k)
-        self._teach()
+        self._untaught = True
 
     def _teach(self, passes: int = TEACHING) -> None:
         """Let a new network learn the clusters of the samples, one sample after the other."""
@@ -289,6 +294,13 @@ class Run:
 
     # --- what is left behind ---------------------------------------------------------------------
 
+    def taught(self) -> Self:
+        """With a network that has learned the partition."""
+        if self._untaught:
+            self._untaught = False
+            self._teach()
+        return self
+
     @property
     def vigilances(self) -> Vigilances:
         """For which vigilances the run would have been the same."""
@@ -297,6 +309,7 @@ class Run:
 
     def result(self) -> FitResult:
         """What the run has found so far."""
+        self.taught()
         k, alive = self.k, alive_slots(self.network, self.members)
         numbers = alive.cumsum() - 1
         categories = self.samples.in_original_order(self.members.category)

@@ -602,6 +602,7 @@ def _one_run(
     part = samples if rows is None else samples.take(rows)
     done = TrainingRun(part, start_at(centres, scaling), settings).train()
     done = done if rows is None else extended(done, rows, samples)
+    done.taught()
     outcome = Outcome(
         index_value=float(index.value(done.score)),
         n_clusters_found=done.k,
