@@ -23,6 +23,7 @@ from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, index_value, vat
 from icvi_artmap._support.wording import MINUS
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.samples.scaling import learn_scaling, standardised_table
+from icvi_artmap.training.run import Run
 
 NAMES = list(INDICES)
 #: Vigilances under which all parts of the algorithm have work to do.
@@ -308,6 +309,21 @@ def test_forms_of_random_state(X: np.ndarray) -> None:
     np.testing.assert_array_equal(unseeded.sample_categories_, expected.sample_categories_)
     with pytest.raises(ValueError, match="cannot be used to seed"):
         model(random_state="seed").fit(X)
+
+
+def test_only_the_best_run_is_taught(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    taught, teach = [], Run._teach
+
+    def counted(self: Run, *arguments: Any) -> None:
+        taught.append(self.score)
+        teach(self, *arguments)
+
+    monkeypatch.setattr(Run, "_teach", counted)
+    fitted = model(n_clusters=6, n_init=4, kmeans_trials=1, refine=True).fit(X)
+    assert taught == [fitted.index_value_]
+    np.testing.assert_array_equal(
+        fitted.category_labels_[fitted.sample_categories_], fitted.labels_
+    )
 
 
 @pytest.mark.parametrize("name", ["NI", "CH"])

@@ -126,6 +126,30 @@ def test_finds_the_clusters_of_both_families(make: object) -> None:
     assert adjusted_rand_score(y, model.labels_) > 0.99
 
 
+def test_a_clear_choice_is_made_on_both_halves() -> None:
+    X, _ = make_gaussian_clusters(4, 10, random_state=1)
+    chosen = ICVIARTMAP("auto", random_state=0).fit(X).selection_
+    assert chosen.clear
+    assert chosen.halves == (4, 4)
+
+
+@pytest.mark.parametrize(("first", "expected"), [(0, (2,)), (1, (3, 2))])
+def test_a_half_without_a_cluster_chooses_another_number(
+    first: int, expected: tuple[int, ...]
+) -> None:
+    """Every second row is of one of two groups, the others are of one of three."""
+    few, many = groups(2, 90)[0], groups(3, 60)[0]
+    X = np.empty((360, 2))
+    rng = np.random.default_rng(1)
+    X[first::2], X[1 - first :: 2] = rng.permutation(few), rng.permutation(many)
+    data = standardised_data(X, learn_scaling(X))
+    search = number_of_clusters._Search(get_index("NI"), data, 2, None, 8)
+    best = min(search.run(), key=lambda point: point.criterion)
+    assert best.k == 3
+    rows = np.arange(len(X))
+    assert number_of_clusters._chosen_on_halves(search, data, rows, 3) == expected
+
+
 def test_a_range_is_kept_to() -> None:
     X, _ = groups(5)
     model = ICVIARTMAP(range(2, 4), random_state=0)
