@@ -125,6 +125,19 @@ def task_overhead(client: Any, tasks: int = 2000) -> float:
     return (time.perf_counter() - began) / tasks
 
 
+def bytes_a_second(client: Any, size: int = 200_000_000) -> float:
+    """How fast one worker gets an array from the other."""
+    first, second = client.scheduler_info(n_workers=-1)["workers"]
+    best = 0.0
+    for _ in range(REPEATS):
+        array = client.submit(np.ones, size // 8, workers=first, pure=False)
+        client.gather(client.submit(len, array, workers=first, pure=False))
+        began = time.perf_counter()
+        client.gather(client.submit(len, array, workers=second, pure=False))
+        best = max(best, size / (time.perf_counter() - began))
+    return best
+
+
 # --- simulated -----------------------------------------------------------------------------------
 
 
@@ -212,7 +225,11 @@ def costs_page() -> str:
     ]
     with two_workers() as client:
         overhead = task_overhead(client)
-        parts.append(f"\nA task of a reduction that does nothing: {duration(overhead)}.\n")
+        byte = 1.0 / bytes_a_second(client)
+        parts.append(
+            f"\nA task of a reduction that does nothing: {duration(overhead)}. "
+            f"A byte from one worker to the other: {duration(byte)}.\n"
+        )
         parts.append(checked_simulation(client, overhead))
     parts.append(table(LARGE_HEAD, list(large_rows(costs, overhead))))
     return "\n".join(parts) + "\n"
