@@ -76,6 +76,7 @@ def curves(made: dict[str, list[Latents]]) -> Any:
             axis.plot(x, [point.ari for point in one.curve], marker=".", label=f"seed {one.seed}")
             axis.axvline(end, color="grey", linestyle="--", linewidth=1.0)
         axis.set(title=name, xlabel="iterations", ylim=(0.0, 1.0))
+        axis.locator_params(axis="x", nbins=5)
         axis.legend(loc="lower right")
     axes[0, 0].set_ylabel("ARI of k-means")
     figure.tight_layout()
