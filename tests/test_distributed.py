@@ -629,6 +629,9 @@ def test_what_does_not_go_with_dask(
     monkeypatch.setattr(dask_fit, "PATIENCE", SHORT)
     assert run(["fit", str(parquet), "--dask", "tcp://127.0.0.1:9"]) == 2
     assert "No Dask scheduler answers" in capsys.readouterr().err
+    (parquet / "part-1.parquet").write_bytes(b"no table")
+    assert run(["fit", str(parquet), "--dask"]) == 2
+    assert "part-1.parquet' is not a Parquet file" in capsys.readouterr().err
 
 
 def test_a_dataset_is_whole_or_not_there(

@@ -36,6 +36,8 @@ OPTION = "--dask"
 LOCAL = "local"
 #: A host and a port, with or without a protocol; or the file that a scheduler has written.
 ADDRESS = re.compile(r"([a-z]+://.+|[\w.\-]+:\d+|\[[\da-f:]+\]:\d+|.+\.json)", re.IGNORECASE)
+#: How every Parquet file begins.
+MAGIC = b"PAR1"
 #: Rows that tell which columns are used.
 LOOKED_AT = 5_000
 #: The longest that a scheduler may take to answer.
@@ -123,7 +125,12 @@ def parquet_files(data: str) -> list[str]:
     files = source.parts or (source,)
     if files[0].path is None or files[0].path.suffix.lower() != ".parquet":
         raise wrong(OPTION, f"it reads Parquet files, and {source.name} is none.")
-    return [str(part.path) for part in files]
+    paths = [str(part.path) for part in files]
+    for path in paths:
+        with open(path, "rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise ValueError(f"{path!r} is not a Parquet file, or a damaged one. Leave it out.")
+    return paths
 
 
 @contextmanager
