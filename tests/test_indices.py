@@ -27,6 +27,7 @@ from icvi_artmap._compile.jit import jit
 from icvi_artmap.indices import base
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.indices.shared import gaussians
+from icvi_artmap.indices.shared.rows import FEW
 from icvi_artmap.network import map_field as field
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data, coded_data, learn_scaling
@@ -332,6 +333,32 @@ def test_trials_without_kept_factors(name: str, monkeypatch: pytest.MonkeyPatch)
             trial_moves(one.state, s, one.X[s], int(one.labels[s]), out)
             one.move(s, 0)
         np.testing.assert_allclose(values, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("overlap", [0.2, 2.0])
+@pytest.mark.parametrize("name", ["DB", "SIL", "GD43", "GD53"])
+def test_moves_and_merges_of_many_clusters(name: str, overlap: float) -> None:
+    """Where only what may win is tried, the winner is the same, and the rest has a bound."""
+    rng = np.random.default_rng(8)
+    labels = np.repeat(np.arange(FEW + 4), 4)
+    centres = rng.uniform(0.0, 10.0, (FEW + 4, 3))
+    walk = Walk(
+        name, centres[labels] + overlap * rng.normal(size=(len(labels), 3)), labels, FEW + 4
+    )
+    bounds = 0
+    for s in rng.permutation(len(labels))[:25]:
+        src, out = int(walk.labels[s]), np.empty(walk.k)
+        walk.check_trial_moves(s)
+        trial_moves(walk.state, s, walk.X[s], src, out)
+        for i in rng.permutation(walk.k)[:4]:
+            exact = walk.expected(np.where(np.arange(len(labels)) == s, i, walk.labels))
+            assert out[i] >= exact - 1e-9 * max(1.0, abs(exact))
+            bounds += bool(out[i] > exact + 1e-6)
+        walk.move(s, int(np.argmax(out)) if rng.random() < 0.5 else int(rng.integers(walk.k)))
+        walk.check()
+    assert walk.k > FEW
+    assert bounds > 0 or overlap > 1.0
+    walk.check_trial_merges()
 
 
 @pytest.mark.nojit

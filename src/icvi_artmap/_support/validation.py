@@ -104,6 +104,14 @@ def check_integer(name: str, value: Any, least: int, most: int | None = None) ->
         raise ValueError(f"{name} must be at most {most:,}, got {shown(value)}.")
 
 
+def check_jobs(value: Any) -> None:
+    """A number of workers, as joblib has it: -1 is one for every processor, -2 one less."""
+    if value is not None:
+        check_integer("n_jobs", value, -MOST_JOBS, MOST_JOBS)
+        if value == 0:
+            raise ValueError("n_jobs must not be 0. Use 1 for one worker, -1 for all processors.")
+
+
 def check_choice(name: str, value: Any, choices: tuple[str | None, ...]) -> None:
     """Refuse what is none of the choices; a value may be anything, an array for one."""
     if not (value is None or isinstance(value, str)) or value not in choices:

@@ -146,6 +146,17 @@ PlotOption = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Draw the clusters (.png, .svg, .pdf).", show_default=False),
 ]
+ThreadsOption = Annotated[
+    int,
+    typer.Option(
+        "--jobs",
+        "-j",
+        min=-1,
+        metavar="N",
+        help="Threads that share the work; -1: one for every processor. Any number gives the same "
+        "clusters.",
+    ),
+]
 MaxEpochsOption = Annotated[
     int, typer.Option(min=1, metavar="N", help="Passes over the rows, at most.")
 ]
@@ -212,6 +223,7 @@ def fit(
     noise: NoiseOption = False,
     pca: PcaOption = None,
     max_epochs: MaxEpochsOption = 20,
+    jobs: ThreadsOption = 1,
     delimiter: DelimiterOption = None,
     sample: SampleOption = None,
     output: TableOption = None,
@@ -253,6 +265,7 @@ def fit(
         "missing": "error" if missing == Missing.refuse else missing.value,
         "transform_columns": transform.value,
         "max_epochs": max_epochs,
+        "n_jobs": jobs,
         "noise": noise,
         "n_axes": pca,
     }

@@ -72,7 +72,8 @@ class DistributedICVIARTMAP(ClusterMixin, BaseEstimator):
         number that is to be chosen is chosen on the sample.
     index, shape, rho_a, rho_ab, beta_a, alpha, epsilon, beta_ab, tol, max_epochs, init, n_init, \
 kmeans_trials, shuffle, order, refine, resolution, evaluation, prediction, noise, missing, \
-transform_columns, categories, n_axes, warm_up, memory, forgetting, random_state, verbose
+transform_columns, categories, n_axes, warm_up, memory, forgetting, n_jobs, random_state, \
+verbose
         As in :class:`icvi_artmap.ICVIARTMAP`. Passes end as well when the index gets better by no
         more than ``tol``. What is done to rows before they are clustered is learned from the
         sample. A ``random_state`` that is an integer gives the same result again.
@@ -162,6 +163,7 @@ transform_columns, categories, n_axes, warm_up, memory, forgetting, random_state
         warm_up: int = 1000,
         memory: int = 1000,
         forgetting: float = 1.0,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int | bool = 0,
         sample_size: int | Literal["auto"] = "auto",
@@ -196,6 +198,7 @@ transform_columns, categories, n_axes, warm_up, memory, forgetting, random_state
         self.warm_up = warm_up
         self.memory = memory
         self.forgetting = forgetting
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
         self.sample_size = sample_size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import numbers
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -17,12 +17,20 @@ from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from icvi_artmap._support.callbacks import CallbackSupportMixin, Watch, watched, with_callbacks
+from icvi_artmap._support.callbacks import (
+    UNWATCHED,
+    CallbackSupportMixin,
+    Watch,
+    watched,
+    with_callbacks,
+)
+from icvi_artmap._support.threads import are_shared, in_threads, sharing
 from icvi_artmap._support.validation import (
     MOST_EPOCHS,
     MOST_RUNS,
     check_choice,
     check_integer,
+    check_jobs,
     check_real,
     check_truth,
     check_verbose,
@@ -131,7 +139,7 @@ class ICVIARTMAP(
     n_init : int, default=1
         Number of whole runs from different starts, at most 10,000; the one with the best index
         value is kept. If ``joblib.parallel_config`` names more than one worker, as of a Dask
-        cluster, the runs are made there.
+        cluster, and ``n_jobs`` is None, the runs are made there.
     kmeans_trials : int, default=10
         Number of k-means runs for one start, at most 10,000, of which the best is taken.
     shuffle : bool, default=True
@@ -188,6 +196,11 @@ class ICVIARTMAP(
     forgetting : float, default=1.0
         For :meth:`partial_fit`: what the weight of every earlier row is multiplied by when a new
         one comes, above 0 and at most 1. The weights of all add up to 1 / (1 - forgetting).
+    n_jobs : int or None, default=None
+        Threads for the starts and runs of ``n_init``, for the choice of a number of clusters, for
+        refinement and for the components of other shapes; -1: one for every processor. None: one.
+        The result is the same for any number. Callbacks are not told of the epochs of runs that
+        several threads make.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts and of the order of presentation.
     verbose : int or bool, default=0
@@ -322,6 +335,7 @@ class ICVIARTMAP(
         warm_up: int = 1000,
         memory: int = 1000,
         forgetting: float = 1.0,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int | bool = 0,
     ) -> None:
@@ -354,6 +368,7 @@ class ICVIARTMAP(
         self.warm_up = warm_up
         self.memory = memory
         self.forgetting = forgetting
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
@@ -394,11 +409,12 @@ class ICVIARTMAP(
             )
         forget_stream(self)
         given = self._given_centres(X.shape[1])
-        if preparing.prepares(self):
-            preparing.fit(self, X, y, given, (index, parameters, trace))
-        else:
-            self.preparation_ = None
-            self._fit(X, y, given, index, parameters, trace)
+        with sharing(self.n_jobs):
+            if preparing.prepares(self):
+                preparing.fit(self, X, y, given, (index, parameters, trace))
+            else:
+                self.preparation_ = None
+                self._fit(X, y, given, index, parameters, trace)
         self.cautions_ = tuple(preparing.cautions(self, X))
         for caution in self.cautions_:
             warnings.warn(caution, RuntimeWarning, stacklevel=2)
@@ -438,7 +454,8 @@ class ICVIARTMAP(
         check_stream(self, index, parameters)
         rows = checked_data(self, X, reset=not is_begun(self), ensure_min_samples=1)
         self.preparation_, self.cautions_ = None, ()
-        Call(self, rows, index, parameters).learn()
+        with sharing(self.n_jobs):
+            Call(self, rows, index, parameters).learn()
         return self
 
     @with_callbacks
@@ -485,24 +502,16 @@ class ICVIARTMAP(
         if not early:
             samples = make_samples(X, scaling, order, index)
         part = samples if rows is None else samples.take(rows)
-        if len(starts) > 1 and joblib.effective_n_jobs(None) > 1:
-            settings = self._settings(index, parameters, seeds[0])
-            starts = [_best_start(part, starts, replace(settings, report=None))]
-        best: Run | None = None
-        for number_of_run, start in enumerate(starts):
-            settings = self._settings(index, parameters, seeds[0], trace, number_of_run)
-            watch.begin("run", self.max_epochs + self._refines(index))
-            run = Run(part, start, settings, watch).train()
-            if best is None or run.score > best.score:
-                best = run
-            if watch.end():
-                break
-        assert best is not None
+
+        def settings(number_of_run: int) -> Settings:
+            return self._settings(index, parameters, seeds[0], trace, number_of_run)
+
+        best = self._best_run(part, starts, settings, watch)
         best = best if rows is None else extended(best, rows, samples)
         result = best.result()
         if survey is not None and (shapes := self._shapes(survey, best)) is not None:
             result = joined_result(samples, shapes, result, best.settings)
-        del samples, part, run, best, survey  # as large as all that is left behind
+        del samples, part, best, survey  # as large as all that is left behind
         self._set_result(result, scaling, index)
         self.fitted_ = self.fitted_.with_levels(X, groups_of(self))
         if self.noise:
@@ -729,10 +738,11 @@ class ICVIARTMAP(
         """Where the runs begin: at the given centres, or at those of k-means on these rows."""
         if given is not None:
             return [start_at(given, scaling)]
-        return [
-            start_at(kmeans_centres(X, scaling, k, self.kmeans_trials, seed), scaling)
-            for seed in seeds
-        ]
+
+        def start(seed: int) -> Start:
+            return start_at(kmeans_centres(X, scaling, k, self.kmeans_trials, seed), scaling)
+
+        return list(in_threads(start, seeds))
 
     def _select(
         self, samples: Samples, index: Index, watch: Watch, given: NDArray[np.floating]
@@ -778,8 +788,8 @@ class ICVIARTMAP(
         index: Index,
         parameters: Parameters,
         seed: int,
-        trace: bool = False,
-        number_of_run: int = 0,
+        trace: bool,
+        number_of_run: int,
     ) -> Settings:
         """What a run is told."""
         return Settings(
@@ -792,6 +802,36 @@ class ICVIARTMAP(
             refine=seed if self._refines(index) else None,
             report=self._reporter(number_of_run),
         )
+
+    def _best_run(
+        self,
+        samples: Samples,
+        starts: list[Start],
+        settings: Callable[[int], Settings],
+        watch: Watch,
+    ) -> Run:
+        """Of the runs from all starts the one that ends best, the first of equals.
+
+        ``settings``: those of a run, by its number.
+        """
+        if len(starts) > 1 and self.n_jobs is None and joblib.effective_n_jobs(None) > 1:
+            starts = [_best_start(samples, starts, replace(settings(0), report=None, trace=False))]
+        # A single run is left to this thread, so that others can share the work inside it.
+        each, told = (in_threads, UNWATCHED) if len(starts) > 1 and are_shared() else (map, watch)
+
+        def trained(number_of_run: int, start: Start) -> tuple[Run, bool]:
+            now = settings(number_of_run)
+            told.begin("run", self.max_epochs + self._refines(now.index))
+            return Run(samples, start, now, told).train(), told.end()
+
+        best: Run | None = None
+        for run, enough in each(trained, range(len(starts)), starts):
+            if best is None or run.score > best.score:
+                best = run
+            if enough:
+                break
+        assert best is not None
+        return best
 
     def _n_tasks(self, given: NDArray[np.float64] | None) -> int:
         """Of a fit, as callbacks see it: runs, and what is found out before; at most."""
@@ -943,6 +983,7 @@ class ICVIARTMAP(
         check_integer("max_epochs", self.max_epochs, 1, MOST_EPOCHS)
         check_integer("n_init", self.n_init, 1, MOST_RUNS)
         check_integer("kmeans_trials", self.kmeans_trials, 1, MOST_RUNS)
+        check_jobs(self.n_jobs)
         check_real("rho_a", self.rho_a, 0.0, 1.0)
         check_real("rho_ab", self.rho_ab, 0.0, 1.0)
         check_real("beta_a", self.beta_a, 0.0, 1.0, open_low=True)

@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._support.callbacks import UNWATCHED, Watch
-from icvi_artmap._support.threads import one_thread
+from icvi_artmap._support.threads import in_threads, one_thread
 from icvi_artmap._support.wording import counted, number
 from icvi_artmap.indices.base import Index
 from icvi_artmap.samples.resolution import evidence, key_weights, row_keys
 from icvi_artmap.samples.scaling import Data, blocks, plain_data
 from icvi_artmap.training import refinement
 from icvi_artmap.training.part import part_size
-from icvi_artmap.training.refinement import Labels, Outlook, Partition
+from icvi_artmap.training.refinement import Labels, Outlook, Partition, drawn_pairs
 
 #: Numbers this far above and below the best one are tried with care: a part of the best one, and at
 #: least and at most so many.
@@ -246,8 +246,8 @@ def _chosen_on_halves(
     A half begins with the partitions of the whole, whose samples find their clusters anew, and
     then looks for one cluster more on its own.
     """
-    numbers: list[int] = []
-    for part in (slice(0, None, 2), slice(1, None, 2)):
+
+    def of_half(part: slice) -> int:
         with one_thread():
             seen = search.index.view(_without_noise(data, rows[part]))
             half = _Search(search.index, seen, search.least, search.most, search.look)
@@ -255,8 +255,12 @@ def _chosen_on_halves(
                 half.take_over(point.labels[part])
             half.climb(1)
         rated = [point for point in half.points.values() if point.k >= search.least]
-        numbers.append(min(rated, key=lambda point: point.criterion).k if rated else 0)
-        if numbers[-1] != chosen:
+        return min(rated, key=lambda point: point.criterion).k if rated else 0
+
+    numbers: list[int] = []
+    for k in in_threads(of_half, (slice(0, None, 2), slice(1, None, 2))):
+        numbers.append(k)
+        if k != chosen:
             break
     return tuple(numbers)
 
@@ -493,8 +497,8 @@ def _split_best(partition: Partition, count: int, rng: np.random.RandomState) ->
     k, labels = partition.k, partition.labels.copy()
     outlook = Outlook(partition, rng)
     outlook.cost.renew(np.arange(k))
-    for i in range(k):
-        outlook.split(i)
+    rows = [partition.members(i) for i in range(k)]
+    outlook.split(np.arange(k), rows, [drawn_pairs(len(members), rng) for members in rows])
     gain = outlook.gains()
     best = [i for i in np.argsort(-gain, kind="stable")[:count] if gain[i] > -np.inf]
     for new, i in enumerate(best, start=k):

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from icvi_artmap._support.threads import one_thread
+from icvi_artmap._support.threads import in_threads, one_thread
 from icvi_artmap._support.wording import number
 from icvi_artmap.indices.base import Index
 from icvi_artmap.samples import moments as mom
@@ -52,6 +52,7 @@ RULE = "-rise of ln evidence"
 IMPURE = 0.01
 #: More clusters are not looked for.
 MOST_CLUSTERS = 60
+_SEEDS = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +121,13 @@ class Survey:
     def _look(self, numbers: list[int], rng: np.random.RandomState) -> None:
         x = self.seen.standardised(slice(None))
         self.pairs: Neighbours = neighbours(x)
-        for count in numbers:
-            labels = _components(self.index, self.seen, x, count, rng)
-            found = _landscape(self.index, self.seen, x, labels, self.pairs)
+        seeds = [int(rng.randint(_SEEDS)) for _ in numbers]
+
+        def landscape(count: int, seed: int) -> Landscape:
+            labels = _components(self.index, self.seen, x, count, np.random.RandomState(seed))
+            return _landscape(self.index, self.seen, x, labels, self.pairs)
+
+        for count, found in zip(numbers, in_threads(landscape, numbers, seeds), strict=True):
             self.landscapes.append(found)
             if self.report is not None:
                 self.report(f"{count} components: {len(found.hills.n)} hills")
@@ -214,7 +219,7 @@ def _components(
     index: Index, data: Data, x: NDArray[np.float64], count: int, rng: np.random.RandomState
 ) -> Labels:
     """A partition into so many components: k-means, sweeps, and some steps that improve it."""
-    labels = kmeans_labels(x, count, int(rng.randint(np.iinfo(np.int32).max)))
+    labels = kmeans_labels(x, count, int(rng.randint(_SEEDS)))
     partition = Partition(index, data, labels, int(labels.max()) + 1, count)
     partition.sweep()
     if (steps := STEPS // count) >= FEWEST_STEPS:

@@ -25,9 +25,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from icvi_artmap._support.threads import one_thread
 from icvi_artmap._support.validation import (
-    MOST_JOBS,
     MOST_RUNS,
     check_integer,
+    check_jobs,
     check_real,
     check_verbose,
     checked_generator,
@@ -295,8 +295,7 @@ class ICVIARTMAPSearch(ClusterMixin, BaseEstimator):
         n_starts = template.n_init if self.n_starts is None else self.n_starts
         counted_by = "n_starts" if self.n_starts is not None else "n_init"
         check_integer(counted_by, n_starts, 1, MOST_RUNS)
-        if self.n_jobs is not None:
-            check_integer("n_jobs", self.n_jobs, -MOST_JOBS, MOST_JOBS)
+        check_jobs(self.n_jobs)
         if not isinstance(template.init, str) and n_starts > 1:
             raise ValueError(
                 f"n_starts={n_starts} needs starts by k-means, but the estimator's init has given "
@@ -597,7 +596,7 @@ def _one_run(
     model = _configured(template, run, shipped.unpacked())
     index, parameters = model._check_parameters()
     samples = Samples(Data(*map(_as_ours, arrays)), scaling, order)
-    settings = model._settings(index, parameters, seed)
+    settings = model._settings(index, parameters, seed, trace=False, number_of_run=0)
     rows = model._training_rows(samples.data.shape, run.n_clusters, index, seed)
     part = samples if rows is None else samples.take(rows)
     done = TrainingRun(part, start_at(centres, scaling), settings).train()

@@ -81,6 +81,46 @@ def with_two(state, i, j, a, b, squared, k_after):
     return _ratio(state, least, max(most, a.spread, b.spread))
 
 
+@inline
+def bound_moves(state, src, rest, out):
+    """A target is no nearer to its neighbours, and no wider, than the index allows."""
+    k, m, spread = state.moments.size[0], state.moments, state.spread
+    widest, second = src, src  # the two widest clusters but the source
+    for row in range(k):
+        if row != src:
+            if widest == src or spread[row] > spread[widest]:
+                widest, second = row, widest
+            elif second == src or spread[row] > spread[second]:
+                second = row
+    for i in range(k):
+        if i != src:
+            other = second if i == widest else widest
+            grown, least = spreads.grown_spread(state, i), np.inf
+            for p in range(3):
+                row = state.extremes.partner[i, p]
+                if row >= 0 and row != src:
+                    apart = spreads.grown_squared(state, i, row)
+                    apart = separation(state, apart, m.n[row], spread[row], m.n[i] + 1.0, grown)
+                    least = min(least, apart)
+            out[i] = _ratio(state, least, max(spread[other], grown, rest.spread))
+    return True
+
+
+@inline
+def bound_merge(state, i, j, spread):
+    """Merged clusters are no farther from the neighbours that they have now."""
+    m, least = state.moments, np.inf
+    for c in (i, j):
+        for p in range(3):
+            row = state.extremes.partner[c, p]
+            if row != i and row != j:
+                apart = spreads.merged_squared(state, i, j, row)
+                n = float(m.n[i] + m.n[j])
+                apart = separation(state, apart, m.n[row], state.spread[row], n, spread)
+                least = min(least, apart)
+    return _ratio(state, least, spread)
+
+
 def implement_dunn(state_type: type, separation_function: object) -> None:
     """Register a generalised Dunn index."""
     spreads.implement_spreads(
@@ -88,6 +128,8 @@ def implement_dunn(state_type: type, separation_function: object) -> None:
         separation=separation_function,
         relate=relate,
         score=score,
+        bound_moves=bound_moves,
+        bound_merge=bound_merge,
         with_one=with_one,
         with_two=with_two,
     )

@@ -69,3 +69,12 @@ def without(extremes, row, i, j):
         if partner != i and partner != j:
             return extremes.key[row, p]
     return -np.inf
+
+
+@inline
+def first_two(extremes, row, i):
+    """The two most extreme entries of ``row`` outside column i, and the column of the first."""
+    key, partner = extremes.key[row], extremes.partner[row]
+    p = 0 if partner[0] != i else 1
+    q = p + 1 if partner[p + 1] != i else p + 2
+    return key[p], key[q] if q < 3 else -np.inf, partner[p]

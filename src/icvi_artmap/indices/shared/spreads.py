@@ -4,7 +4,8 @@ The spread of a cluster is CP / n. Every change to a partition takes away cluste
 brings one or two new ones, of which size, spread and squared distances to the other centres follow
 from what is cached: no O(d) work per pair. An index of this kind provides ``relate``, a number for
 every ordered pair of clusters, of which the smallest in each row is wanted, and the scores
-``score``, ``with_one`` and ``with_two``; the rest is here.
+``score``, ``with_one`` and ``with_two``; the rest is here. With many clusters only those are tried
+that may win, if the index can bound their scores (``bound_moves``, ``bound_merge``).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices.base import dispatched, implement, score
 from icvi_artmap.indices.shared import centres as cen
 from icvi_artmap.indices.shared import extremes as ext
+from icvi_artmap.indices.shared import rows as rws
 from icvi_artmap.samples.moments import Moments
 
 #: The sign of the extremes: the smallest entry of a row is kept as the largest of its opposite.
@@ -39,6 +41,7 @@ class SpreadsState(NamedTuple):
     cached: NDArray[np.float64]  #: (k + 1,) room for what an index computes when it is first asked
     first: NDArray[np.float64]  #: (k,) scratch: squared distances of a new centre
     second: NDArray[np.float64]  #: (k,) scratch: squared distances of another
+    rows: rws.Rows  #: scratch: bounds of trials
     scratch: NDArray[np.float64]
 
 
@@ -59,6 +62,7 @@ def make_fields(moments: Moments, total: Moments) -> SpreadsState:
         np.zeros(k + 1),
         np.empty(k),
         np.empty(k),
+        rws.empty_rows(k),
         np.empty(d),
     )
 
@@ -84,6 +88,55 @@ def with_one(state, i, j, new):
 @dispatched
 def with_two(state, i, j, a, b, squared, k_after):
     """Score with clusters i and j (perhaps the same) replaced by a and b, ``squared`` apart."""
+
+
+@dispatched
+def bound_moves(state, src, rest, out):
+    """out[i]: no less than the score of a move from src to i; whether these can be used.
+
+    ``rest``: what is left of src. ``centres.to_sample`` has the distances of the sample.
+    """
+
+
+@inline
+def no_bounds(state, src, rest, out):
+    """For an index that has none."""
+    return False
+
+
+@dispatched
+def bound_merge(state, i, j, spread):
+    """No less than the score with clusters i and j merged to one of this spread."""
+
+
+@inline
+def no_bound(state, i, j, spread):
+    """For an index that has none."""
+    return np.inf
+
+
+@inline
+def merged_squared(state, i, j, row):
+    """The squared distance of the centre of i and j together to that of ``row``."""
+    n, squared = state.moments.n, state.centres.squared
+    part = n[j] / (n[i] + n[j])
+    return cen.between(part, squared[i, row], squared[j, row], squared[i, j])
+
+
+@inline
+def grown_spread(state, i):
+    """The spread of cluster i with the sample."""
+    m = state.moments
+    toward = 1.0 / (m.n[i] + 1)
+    return (m.compactness[i] + m.n[i] * toward * state.centres.to_sample[i]) * toward
+
+
+@inline
+def grown_squared(state, i, row):
+    """The squared distance of the centre of i with the sample to that of ``row``."""
+    distance, squared = state.centres.to_sample, state.centres.squared
+    toward = 1.0 / (state.moments.n[i] + 1)
+    return cen.between(toward, squared[i, row], distance[row], distance[i])
 
 
 @inline
@@ -137,31 +190,36 @@ def trial_moves(state, s, x, src, out):
             source[row] = cen.between(back, squared[src, row], distance[row], distance[src])
         to_source = (1.0 - back) * (1.0 - back) * distance[src]
     rest = New(n - 1.0, left, source)
-    for i in range(k):
-        if i == src:
-            continue
-        toward = 1.0 / (m.n[i] + 1)
-        for row in range(k):
-            target[row] = cen.between(toward, squared[i, row], distance[row], distance[i])
-        spread = (m.compactness[i] + m.n[i] * toward * distance[i]) * toward
-        grown = New(m.n[i] + 1.0, spread, target)
-        if n == 1:
-            out[i] = _replaced_by_one(state, i, src, grown)
-        else:
-            apart = cen.between(toward, source[i], to_source, distance[i])
-            out[i] = with_two(state, i, src, grown, rest, apart, k)
     out[src] = score(state)
+    some = n > 1 and k > rws.FEW and bound_moves(state, src, rest, out)
+    best, i = out[src], rws.first_to_try(out, src, k, some)
+    for _ in range(k):
+        if i != src and not (some and rws.cannot_win(out[i], best)):
+            toward = 1.0 / (m.n[i] + 1)
+            for row in range(k):
+                target[row] = grown_squared(state, i, row)
+            grown = New(m.n[i] + 1.0, grown_spread(state, i), target)
+            if n == 1:
+                out[i] = _replaced_by_one(state, i, src, grown)
+            else:
+                apart = cen.between(toward, source[i], to_source, distance[i])
+                out[i] = with_two(state, i, src, grown, rest, apart, k)
+            best = max(best, out[i])
+        i = i + 1 if i < k - 1 else 0
     return cen.scores_resolution(out, k)
 
 
 @inline
 def trial_merge(state, i, j, least):
-    m, squared = state.moments, state.centres.squared
-    n = m.n[i] + m.n[j]
-    part = m.n[j] / n
-    for row in range(m.size[0]):
-        state.first[row] = cen.between(part, squared[i, row], squared[j, row], squared[i, j])
+    m = state.moments
+    n, k = m.n[i] + m.n[j], m.size[0]
     spread = (m.compactness[i] + m.compactness[j] + cen.merge_cost(m, i, j)) / n
+    if k > rws.FEW and least > -np.inf:
+        bound = bound_merge(state, i, j, spread)
+        if rws.cannot_win(bound, least):
+            return bound
+    for row in range(k):
+        state.first[row] = merged_squared(state, i, j, row)
     return _replaced_by_one(state, i, j, New(float(n), spread, state.first))
 
 
@@ -176,7 +234,11 @@ def trial_split(state, i, parts, p, q):
 
 
 def implement_spreads(state_type: type, **functions: object) -> None:
-    """Register an index of this kind: its ``relate``, ``score``, ``with_one`` and ``with_two``."""
+    """Register an index of this kind: ``relate``, ``score``, ``with_one`` and ``with_two``.
+
+    And ``bound_moves`` and ``bound_merge``, if it has them.
+    """
+    functions = {"bound_moves": no_bounds, "bound_merge": no_bound, **functions}
     implement(
         state_type,
         update=update,
