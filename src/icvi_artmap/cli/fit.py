@@ -153,8 +153,8 @@ ThreadsOption = Annotated[
         "-j",
         min=-1,
         metavar="N",
-        help="Threads that share the work; -1: one for every processor. Any number gives the same "
-        "clusters.",
+        help="Threads, above all for --starts; -1: one for every processor. Any number gives the "
+        "same clusters.",
     ),
 ]
 MaxEpochsOption = Annotated[

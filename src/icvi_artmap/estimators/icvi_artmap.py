@@ -197,10 +197,10 @@ class ICVIARTMAP(
         For :meth:`partial_fit`: what the weight of every earlier row is multiplied by when a new
         one comes, above 0 and at most 1. The weights of all add up to 1 / (1 - forgetting).
     n_jobs : int or None, default=None
-        Threads for the starts and runs of ``n_init``, for the choice of a number of clusters, for
-        refinement and for the components of other shapes; -1: one for every processor. None: one.
-        The result is the same for any number. Callbacks are not told of the epochs of runs that
-        several threads make.
+        Threads for the starts and runs of ``n_init``, for halves of the rows that a chosen number
+        of clusters is checked on, and for landscapes of other shapes; -1: one for every processor.
+        None: one. The result is the same for any number. Callbacks are not told of the epochs of
+        runs that several threads make.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts and of the order of presentation.
     verbose : int or bool, default=0

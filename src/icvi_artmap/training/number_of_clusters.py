@@ -26,7 +26,7 @@ from icvi_artmap.samples.resolution import evidence, key_weights, row_keys
 from icvi_artmap.samples.scaling import Data, blocks, plain_data
 from icvi_artmap.training import refinement
 from icvi_artmap.training.part import part_size
-from icvi_artmap.training.refinement import Labels, Outlook, Partition, drawn_pairs
+from icvi_artmap.training.refinement import Labels, Outlook, Partition
 
 #: Numbers this far above and below the best one are tried with care: a part of the best one, and at
 #: least and at most so many.
@@ -497,8 +497,8 @@ def _split_best(partition: Partition, count: int, rng: np.random.RandomState) ->
     k, labels = partition.k, partition.labels.copy()
     outlook = Outlook(partition, rng)
     outlook.cost.renew(np.arange(k))
-    rows = [partition.members(i) for i in range(k)]
-    outlook.split(np.arange(k), rows, [drawn_pairs(len(members), rng) for members in rows])
+    for i in range(k):
+        outlook.split(i)
     gain = outlook.gains()
     best = [i for i in np.argsort(-gain, kind="stable")[:count] if gain[i] > -np.inf]
     for new, i in enumerate(best, start=k):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._support.threads import in_threads, one_thread
+from icvi_artmap._support.threads import one_thread
 from icvi_artmap._support.wording import number
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.shared.additive_cost import AdditiveCost
@@ -50,7 +50,6 @@ ASKED = 200
 POWER_STEPS = 8
 
 Labels = NDArray[np.int64]
-Pairs = list[NDArray[np.int64]]
 
 
 class Saved(NamedTuple):
@@ -141,15 +140,15 @@ class Partition:
         return self.data.shape[1], self.index.needs_scatter
 
     def split(
-        self, rows: NDArray[np.int64], pairs: Pairs, cost: AdditiveCost
+        self, rows: NDArray[np.int64], rng: np.random.RandomState, cost: AdditiveCost
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """The best way found to part these samples: costs of the parts, and who is in the second.
 
-        The costs are infinite if there is no way. ``pairs`` are from :func:`drawn_pairs`.
+        The costs are infinite if there is no way.
         """
         data = self.data.take(rows)
         best, second, state = np.full(2, np.inf), np.zeros(len(rows), np.bool_), None
-        for start in _two_ways(data.standardised(slice(None)), pairs):
+        for start in _two_ways(data.standardised(slice(None)), rng):
             labels = start.astype(np.int64)
             if state is None:
                 state = self.index.state(data, labels, 2, 2)
@@ -165,17 +164,8 @@ class Partition:
         return best, second
 
 
-def drawn_pairs(n_rows: int, rng: np.random.RandomState) -> Pairs:
-    """Pairs of different rows, for ways to part them; none of a single row."""
-    count = SPLITS - 1 if n_rows > 1 else 0
-    return [rng.choice(n_rows, 2, replace=False) for _ in range(count)]
-
-
-def _two_ways(x: NDArray[np.float64], pairs: Pairs) -> Iterator[NDArray[np.bool_]]:
-    """Ways to part the rows of x in two, by its principal axis and by pairs of its rows.
-
-    None leaves a part empty.
-    """
+def _two_ways(x: NDArray[np.float64], rng: np.random.RandomState) -> Iterator[NDArray[np.bool_]]:
+    """Ways to part the rows of x in two; none that leaves a part empty."""
     apart = x - x.mean(axis=0)
     axis = apart[np.argmax(np.square(apart).sum(axis=1))]
     for _ in range(POWER_STEPS):
@@ -184,7 +174,8 @@ def _two_ways(x: NDArray[np.float64], pairs: Pairs) -> Iterator[NDArray[np.bool_
             return  # all rows are equal
         axis = (apart @ (axis / length)) @ apart
     ways = [apart @ axis > 0.0]
-    for a, b in pairs:
+    for _ in range(SPLITS - 1):
+        a, b = rng.choice(len(x), 2, replace=False)
         # Nearer to b than to a: |x - b|² < |x - a|².
         ways.append(x @ (x[b] - x[a]) > 0.5 * (x[b] @ x[b] - x[a] @ x[a]))
     for way in ways:
@@ -241,31 +232,21 @@ class Outlook:
         """Find out anew what is known of these clusters."""
         clusters = np.flatnonzero(which)
         self.cost.renew(clusters)
-        rows, pairs, asked = [], [], []
-        for i in clusters:  # what is drawn for a cluster does not depend on the threads
-            rows.append(self.partition.members(int(i)))
-            pairs.append(drawn_pairs(len(rows[-1]), self.rng))
-            asked.append(self._drawn(rows[-1]))
-        self.split(clusters, rows, pairs)
-        self.changed[clusters] = 0
-        self.version[clusters] += 1
-        for i, members, some in zip(clusters, rows, asked, strict=True):
-            self._ask(int(i), members, some)
+        for i in clusters.tolist():
+            self.split(i)
+            self.changed[i] = 0
+            self.version[i] += 1
+            self.ask(i)
 
-    def split(
-        self, clusters: NDArray[np.int64], rows: list[NDArray[np.int64]], pairs: list[Pairs]
-    ) -> None:
-        """Find out how these clusters, which are of these rows, are best split."""
-        found = in_threads(self.partition.split, rows, pairs, itertools.repeat(self.cost))
-        for i, members, (parts, second) in zip(clusters, rows, found, strict=True):
-            self.parts[i], self.second[members] = parts, second
+    def split(self, i: int) -> None:
+        """Find out how cluster i is best split."""
+        rows = self.partition.members(i)
+        self.parts[i], self.second[rows] = self.partition.split(rows, self.rng, self.cost)
 
-    def _drawn(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those of the members of a cluster that are asked."""
-        return rows if len(rows) <= ASKED else self.rng.choice(rows, ASKED, replace=False)
-
-    def _ask(self, i: int, rows: NDArray[np.int64], asked: NDArray[np.int64]) -> None:
+    def ask(self, i: int) -> None:
         """What dissolving cluster i or a part of it would cost, by the members that are asked."""
+        rows = self.partition.members(i)
+        asked = rows if len(rows) <= ASKED else self.rng.choice(rows, ASKED, replace=False)
         rises = self.cost.of_adding(self.partition.data.standardised(asked))
         rises[:, i] = np.inf
         rise, own = rises.min(axis=1), self.cost.of_clusters()[i]
@@ -284,8 +265,7 @@ class Outlook:
             return False
         self.renew(self.changed[: self.partition.k] > 0)
         for i in range(self.partition.k):  # it depends on all clusters
-            rows = self.partition.members(i)
-            self._ask(i, rows, self._drawn(rows))
+            self.ask(i)
         self.settled = True
         return True
 

@@ -52,7 +52,6 @@ RULE = "-rise of ln evidence"
 IMPURE = 0.01
 #: More clusters are not looked for.
 MOST_CLUSTERS = 60
-_SEEDS = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,13 +120,13 @@ class Survey:
     def _look(self, numbers: list[int], rng: np.random.RandomState) -> None:
         x = self.seen.standardised(slice(None))
         self.pairs: Neighbours = neighbours(x)
-        seeds = [int(rng.randint(_SEEDS)) for _ in numbers]
 
-        def landscape(count: int, seed: int) -> Landscape:
-            labels = _components(self.index, self.seen, x, count, np.random.RandomState(seed))
+        def landscape(labels: Labels) -> Landscape:
             return _landscape(self.index, self.seen, x, labels, self.pairs)
 
-        for count, found in zip(numbers, in_threads(landscape, numbers, seeds), strict=True):
+        # One number after the other, by the same random numbers; who else is there does the rest.
+        parts = (_components(self.index, self.seen, x, count, rng) for count in numbers)
+        for count, found in zip(numbers, in_threads(landscape, parts), strict=True):
             self.landscapes.append(found)
             if self.report is not None:
                 self.report(f"{count} components: {len(found.hills.n)} hills")
@@ -219,7 +218,7 @@ def _components(
     index: Index, data: Data, x: NDArray[np.float64], count: int, rng: np.random.RandomState
 ) -> Labels:
     """A partition into so many components: k-means, sweeps, and some steps that improve it."""
-    labels = kmeans_labels(x, count, int(rng.randint(_SEEDS)))
+    labels = kmeans_labels(x, count, int(rng.randint(np.iinfo(np.int32).max)))
     partition = Partition(index, data, labels, int(labels.max()) + 1, count)
     partition.sweep()
     if (steps := STEPS // count) >= FEWEST_STEPS:
