@@ -11,6 +11,8 @@ import numpy as np
 from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices.base import dispatched
 from icvi_artmap.indices.shared import centres as cen
+from icvi_artmap.indices.shared import extremes as ext
+from icvi_artmap.indices.shared import rows as rws
 from icvi_artmap.indices.shared import spreads
 
 
@@ -82,27 +84,82 @@ def with_two(state, i, j, a, b, squared, k_after):
 
 
 @inline
-def bound_moves(state, src, rest, out):
-    """A target is no nearer to its neighbours, and no wider, than the index allows."""
-    k, m, spread = state.moments.size[0], state.moments, state.spread
-    widest, second = src, src  # the two widest clusters but the source
-    for row in range(k):
+def _two_widest(state, src):
+    """The widest cluster other than src, and the next."""
+    widest, second = src, src
+    for row in range(state.moments.size[0]):
         if row != src:
-            if widest == src or spread[row] > spread[widest]:
+            if widest == src or state.spread[row] > state.spread[widest]:
                 widest, second = row, widest
-            elif second == src or spread[row] > spread[second]:
+            elif second == src or state.spread[row] > state.spread[second]:
                 second = row
+    return widest, second
+
+
+@inline
+def _nearest_pair(state, src):
+    """The least separation of two clusters other than src, and which they are."""
+    least, one, other = np.inf, src, src
+    for row in range(state.moments.size[0]):
+        if row != src:
+            first, _, partner = ext.first_two(state.extremes, row, src)
+            if -first < least:
+                least, one, other = -first, row, partner
+    return least, one, other
+
+
+@inline
+def _two_nearest(state, rest, src):
+    """The least separation of what is left of src from another cluster, which, and the next."""
+    m, least, where, following = state.moments, np.inf, src, np.inf
+    for row in range(m.size[0]):
+        if row != src:
+            n, spread = m.n[row], state.spread[row]
+            apart = separation(state, rest.squared[row], n, spread, rest.n, rest.spread)
+            if apart < least:
+                least, where, following = apart, row, least
+            else:
+                following = min(following, apart)
+    return least, where, following
+
+
+@inline
+def bound_moves(state, src, rest, out):
+    """What most moves have in common is found once: the nearest two clusters, the widest.
+
+    A grown cluster is no nearer to any other than polarisation gives for its least separation and
+    the centre nearest to the sample: as a mean of squared distances, a separation shrinks by no
+    more than its share of the old samples. Where that is no news, the score is known; else it has
+    a bound by the neighbours that the cluster has now.
+    """
+    k, m, spread, known = state.moments.size[0], state.moments, state.spread, state.rows.known
+    distance, nearest = state.centres.to_sample, np.inf
+    widest, second = _two_widest(state, src)
+    kept, one, other = _nearest_pair(state, src)
+    from_rest, where, next_from_rest = _two_nearest(state, rest, src)
+    for row in range(k):
+        nearest = min(nearest, distance[row])
+    away = 1.0 + 1.0 / rest.n  # mu_src moves away from the sample
+    to_rest = away * away * distance[src]
+    known[src] = False
     for i in range(k):
         if i != src:
-            other = second if i == widest else widest
-            grown, least = spreads.grown_spread(state, i), np.inf
-            for p in range(3):
-                row = state.extremes.partner[i, p]
-                if row >= 0 and row != src:
-                    apart = spreads.grown_squared(state, i, row)
-                    apart = separation(state, apart, m.n[row], spread[row], m.n[i] + 1.0, grown)
-                    least = min(least, apart)
-            out[i] = _ratio(state, least, max(spread[other], grown, rest.spread))
+            toward, n, grown = 1.0 / (m.n[i] + 1), m.n[i] + 1.0, spreads.grown_spread(state, i)
+            most = max(spread[second if i == widest else widest], grown, rest.spread)
+            least = kept if i != one and i != other else _kept(state, i, src)[0]
+            least = min(least, next_from_rest if i == where else from_rest)
+            apart = cen.between(toward, rest.squared[i], to_rest, distance[i])
+            least = min(least, separation(state, apart, n, grown, rest.n, rest.spread))
+            closest = cen.between(toward, -state.extremes.key[i, 0], nearest, distance[i])
+            known[i] = closest * (1.0 - rws.ROUNDING) >= least
+            if not known[i]:
+                for p in range(3):
+                    row = state.extremes.partner[i, p]
+                    if row >= 0 and row != src:
+                        apart = spreads.grown_squared(state, i, row)
+                        near = separation(state, apart, m.n[row], spread[row], n, grown)
+                        least = min(least, near)
+            out[i] = _ratio(state, least, most)
     return True
 
 

@@ -30,11 +30,17 @@ class Rows(NamedTuple):
     sums: NDArray[np.float64]  #: (2,) sum of ``kept``, and of its absolute values
     own: NDArray[np.float64]  #: (2,) the least worths of the source itself as rows decide them
     owner: NDArray[np.int64]  #: (1,) the row that decides the least
+    known: NDArray[np.bool_]  #: (k,) moves whose bound is their score
 
 
 def empty_rows(capacity: int) -> Rows:
     return Rows(
-        np.zeros(capacity), np.zeros(capacity), np.zeros(2), np.zeros(2), np.zeros(1, np.int64)
+        np.zeros(capacity),
+        np.zeros(capacity),
+        np.zeros(2),
+        np.zeros(2),
+        np.zeros(1, np.int64),
+        np.zeros(capacity, np.bool_),
     )
 
 
@@ -96,6 +102,16 @@ def first_to_try(out, src, k, some):
     for i in range(k if some else 0):
         if i != src and (best == src or out[i] > out[best]):
             best = i
+    return best
+
+
+@inline
+def best_known(rows, out, src, k, some):
+    """The best of the present score and those that are known, if there are bounds."""
+    best = out[src]
+    for i in range(k if some else 0):
+        if rows.known[i]:
+            best = max(best, out[i])
     return best
 
 

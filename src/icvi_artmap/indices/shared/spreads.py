@@ -94,7 +94,8 @@ def with_two(state, i, j, a, b, squared, k_after):
 def bound_moves(state, src, rest, out):
     """out[i]: no less than the score of a move from src to i; whether these can be used.
 
-    ``rest``: what is left of src. ``centres.to_sample`` has the distances of the sample.
+    ``rest``: what is left of src. ``centres.to_sample`` has the distances of the sample. Where
+    ``rows.known`` is set, the bound is the score; nobody else sets it.
     """
 
 
@@ -192,9 +193,9 @@ def trial_moves(state, s, x, src, out):
     rest = New(n - 1.0, left, source)
     out[src] = score(state)
     some = n > 1 and k > rws.FEW and bound_moves(state, src, rest, out)
-    best, i = out[src], rws.first_to_try(out, src, k, some)
+    best, i = rws.best_known(state.rows, out, src, k, some), rws.first_to_try(out, src, k, some)
     for _ in range(k):
-        if i != src and not (some and rws.cannot_win(out[i], best)):
+        if i != src and not (some and (state.rows.known[i] or rws.cannot_win(out[i], best))):
             toward = 1.0 / (m.n[i] + 1)
             for row in range(k):
                 target[row] = grown_squared(state, i, row)
