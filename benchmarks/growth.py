@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.common import Problem, duration, ellipsoids, exponent, gaussians, in_turns, table
 from icvi_artmap import ICVIARTMAP
@@ -43,16 +44,26 @@ FITTED_FROM = (10_000, 10_000, 10, 10)
 NAMES = ("NI", "CH", "XB")
 
 
-def seconds(problem: Problem, index: str, repeats: int) -> tuple[float, int]:
-    """Per epoch, and the number of categories."""
-    scaling = learn_scaling(problem.X)
+def seconds(
+    problem: Problem,
+    index: str,
+    repeats: int,
+    moved: NDArray[np.float64] | None = None,
+    epochs: int = EPOCHS,
+) -> tuple[float, int]:
+    """Per epoch, and the number of categories.
+
+    ``moved``: by how much the centres to start with are off, in every feature.
+    """
+    if moved is None:
+        moved = 0.3 * learn_scaling(problem.X).deviation
     centres = np.array([problem.X[problem.y == i].mean(axis=0) for i in range(problem.k)])
-    centres += 0.3 * scaling.deviation * np.random.default_rng(0).normal(size=centres.shape)
+    centres += moved * np.random.default_rng(0).normal(size=centres.shape)
     model = ICVIARTMAP(
         problem.k,
         index=index,
         init=centres,
-        max_epochs=EPOCHS,
+        max_epochs=epochs,
         tol=0.0,
         refine=False,
         random_state=0,

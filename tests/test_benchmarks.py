@@ -17,6 +17,7 @@ def test_suites_write_their_page(tmp_path: Path) -> None:
         "Whole fits",
         "Incremental",
         "Growth",
+        "Many clusters",
         "Memory",
         "artlib",
         "Streams",

@@ -816,7 +816,7 @@ class ICVIARTMAP(
         """
         if len(starts) > 1 and self.n_jobs is None and joblib.effective_n_jobs(None) > 1:
             starts = [_best_start(samples, starts, replace(settings(0), report=None, trace=False))]
-        # A single run is left to this thread, so that others can share the work inside it.
+        # Callbacks are told of runs in this thread alone.
         each, told = (in_threads, UNWATCHED) if len(starts) > 1 and are_shared() else (map, watch)
 
         def trained(number_of_run: int, start: Start) -> tuple[Run, bool]:
