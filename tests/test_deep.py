@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from icvi_artmap import ICVIARTMAP, ModelFileError, load, save
 from icvi_artmap._support.callbacks import Watch, watching
-from icvi_artmap.deep import DynamicAutoencoder, checkpoints
+from icvi_artmap.deep import DynamicAutoencoder, checkpoints, grouping
 from icvi_artmap.deep import computation as compute
 from icvi_artmap.deep import training as stages
 from icvi_artmap.deep.layers import first_weights, shapes_of, through
@@ -174,7 +174,7 @@ def test_tasks_are_told_and_can_be_left_out():
         ({"hidden": ()}, "1 to 8 numbers"),
         ({"hidden": (0,)}, "A number of hidden must be at least 1"),
         ({"critic": "some"}, 'critic must be "none" or "trained"'),
-        ({"first_centres": "NI"}, 'first_centres must be "index" or "kmeans"'),
+        ({"first_centres": "NI"}, 'first_centres must be "index", "kmeans" or'),
         ({"batch_size": 0}, "batch_size must be at least 1"),
         ({"rotation": 200.0}, "rotation must be in"),
         ({"learning_rate": 0.0}, "learning_rate must be in"),
@@ -405,6 +405,88 @@ def test_gradients_of_the_clustering():
     _check_gradients(loss, encoder + decoder)
 
 
+def test_gradients_of_labels_and_of_neighbours():
+    encoder, head = map(_double, _network(6))
+    generator = np.random.default_rng(7)
+    rows, others = (torch.from_numpy(generator.random((7, 6))) for _ in range(2))
+    labels = torch.tensor([0, 2, -1, 5, 1, -1, 0])
+
+    def loss():
+        latents = compute.through(rows, encoder)
+        near = compute.through(compute.through(others, encoder), head).softmax(dim=1)
+        given = compute.through(latents, head)
+        agreed = compute.neighbour_loss(given.softmax(dim=1), near, 2.0)
+        return compute.label_loss(given, labels) + agreed
+
+    _check_gradients(loss, encoder + head)
+
+
+def test_neighbour_loss_by_hand():
+    first = torch.tensor([[0.9, 0.1], [0.2, 0.8]])
+    second = torch.tensor([[0.7, 0.3], [0.4, 0.6]])
+    used = np.array([0.55, 0.45])
+    agreed = -np.log([0.9 * 0.7 + 0.1 * 0.3, 0.2 * 0.4 + 0.8 * 0.6]).mean()
+    expected = agreed + 2.0 * (used * np.log(used)).sum()
+    assert float(compute.neighbour_loss(first, second, 2.0)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_rows_without_a_label_do_not_count():
+    given = torch.tensor([[2.0, 0.0], [5.0, 1.0]])
+    expected = np.log1p(np.exp(-2.0))
+    assert float(compute.label_loss(given, torch.tensor([0, -1]))) == pytest.approx(expected)
+    assert float(compute.label_loss(given, torch.tensor([-1, -1]))) == 0.0
+
+
+def _plan(**changes) -> Plan:
+    plan = Plan(200, (64, 20, 2), (8, 8, 1), 3, 1, 1, 32, 1e-2, 1e-2, 10.0, 0.1, False, "index", 0)
+    return plan._replace(**changes)
+
+
+def test_a_neighbour_may_be_turned_and_shifted(monkeypatch):
+    """The nearest image of a row is its shifted copy; without shifts it is another one."""
+    rows = torch.from_numpy((DIGITS / 16.0).astype(np.float32))
+    zero, ones = torch.zeros(1), torch.ones(1)
+    copy = compute.distorted(rows[:1], (8, 8, 1), compute.Distortion(zero, 0.1 * ones, zero))
+    others = rows[torch.cdist(rows, rows[:1])[:, 0] > 0]
+    with_copy = torch.cat([rows[:1], others, copy])
+    near = grouping.neighbours(with_copy, _plan())
+    assert near.shape == (len(with_copy), grouping.NEIGHBOURS)
+    assert near[0, 0] == len(with_copy) - 1
+    assert not (near == torch.arange(len(near))[:, None]).any()
+    distances = torch.cdist(with_copy, with_copy).fill_diagonal_(torch.inf)
+    plain = grouping.neighbours(with_copy, _plan(image_shape=None))
+    np.testing.assert_array_equal(plain[:, 0], distances.argmin(dim=1))
+    monkeypatch.setattr(grouping, "MOST_PRODUCTS", 0.0)  # too many images to look at all turns
+    np.testing.assert_array_equal(grouping.neighbours(with_copy, _plan()), plain)
+
+
+@pytest.fixture
+def quick_groups(monkeypatch):
+    monkeypatch.setattr(grouping, "ITERATIONS", 300)
+    monkeypatch.setattr(grouping, "NETWORKS", 2)
+
+
+@pytest.mark.usefixtures("quick_groups")
+def test_neighbours_find_the_first_clusters():
+    X, y = make_blobs(240, n_features=6, centers=3, cluster_std=1.0, random_state=2)
+    rows = ((X - X.min(axis=0)) / np.ptp(X, axis=0)).astype(np.float32)
+    plan = _plan(n_samples=240, sizes=(6, 40, 2), image_shape=None)
+    groups = grouping.grouped(torch.from_numpy(rows), plan)
+    sure = groups != grouping.NOBODY
+    assert sure.mean() > 0.6
+    assert adjusted_rand_score(y[sure], groups[sure]) > 0.9
+    model = tiny(image_shape=None, first_centres="neighbours")
+    nearest = np.square(model.fit_transform(X)[:, None] - model.cluster_centers_).sum(axis=2)
+    assert adjusted_rand_score(y, nearest.argmin(axis=1)) > 0.9
+
+
+@pytest.mark.usefixtures("quick_groups")
+def test_more_labels_than_neighbours_can_tell():
+    """Where no network is sure of all labels, k-means finds the centres."""
+    model = table_model(n_clusters=5, first_centres="neighbours")
+    assert model.fit(np.eye(6)).cluster_centers_.shape == (5, 2)
+
+
 def test_gradients_of_the_critic_and_of_its_blame():
     critic, decoder = map(_double, _network(4))
     generator = np.random.default_rng(5)
@@ -531,13 +613,18 @@ def _broken_off(path, after, **parameters):
         tiny(checkpoint=path, checkpoint_every=1, **parameters).fit(DIGITS)
 
 
-@pytest.mark.parametrize("critic", ["none", "trained"])
+@pytest.mark.usefixtures("quick_groups")
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"critic": "trained"}, {"first_centres": "neighbours"}],
+    ids=["none", "trained", "neighbours"],
+)
 @pytest.mark.parametrize("after", [1, 3, 5, 6])
-def test_resumed_training_is_equal_to_the_unbroken(tmp_path, critic, after):
-    whole = tiny(critic=critic).fit(DIGITS)
+def test_resumed_training_is_equal_to_the_unbroken(tmp_path, parameters, after):
+    whole = tiny(**parameters).fit(DIGITS)
     path = tmp_path / "training.npz"
-    _broken_off(path, after, critic=critic)
-    resumed = tiny(critic=critic, checkpoint=path).fit(DIGITS)
+    _broken_off(path, after, **parameters)
+    resumed = tiny(**parameters, checkpoint=path).fit(DIGITS)
     for name in ("encoder_", "decoder_"):
         for one, two in zip(getattr(whole, name), getattr(resumed, name), strict=True):
             np.testing.assert_array_equal(one, two)

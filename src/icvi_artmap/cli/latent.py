@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,6 +59,22 @@ PretrainingOption = Annotated[
 ClusteringOption = Annotated[
     int, typer.Option(min=0, metavar="N", help="Batches at most that draw rows to centres.")
 ]
+
+
+class FirstCentres(StrEnum):
+    by_index = "index"
+    by_kmeans = "kmeans"
+    by_neighbours = "neighbours"
+
+
+FirstCentresOption = Annotated[
+    FirstCentres,
+    typer.Option(
+        "--first",
+        help="What finds the centres at first: the index NI, k-means, or a network that gives rows "
+        "and their nearest neighbours the same label (slower, for a few thousand images).",
+    ),
+]
 BatchOption = Annotated[int, typer.Option(min=1, metavar="N", help="Rows of a batch.")]
 CheckpointOption = Annotated[
     str | None,
@@ -111,6 +128,7 @@ def latent(
     layers: LayersOption = "500,500,2000",
     pretraining: PretrainingOption = 10_000,
     clustering: ClusteringOption = 3_500,
+    first: FirstCentresOption = FirstCentres.by_index,
     batch: BatchOption = 64,
     checkpoint: CheckpointOption = None,
     jobs: ThreadsOption = None,
@@ -133,6 +151,7 @@ def latent(
         "hidden": _numbers("--layers", layers, ","),
         "pretraining_iterations": pretraining,
         "clustering_iterations": clustering,
+        "first_centres": first.value,
         "batch_size": batch,
         "checkpoint": checkpoint,
         "n_jobs": jobs,

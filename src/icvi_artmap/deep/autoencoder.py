@@ -92,11 +92,14 @@ class DynamicAutoencoder(
         "trained": a second network learns to tell images decoded from mixed latents from others,
         and the autoencoder to mislead it (ACAI). An iteration then takes about three times as
         long.
-    first_centres : {"index", "kmeans"}, default="index"
+    first_centres : {"index", "kmeans", "neighbours"}, default="index"
         How the clusters are found that the second stage begins with. "index": by
         :class:`~icvi_artmap.ICVIARTMAP` with the index NI, for which clusters may be long and
         flat, and latents are turned and stretched so that clusters are as wide in all directions.
-        "kmeans": by k-means, as in the article.
+        "kmeans": by k-means, as in the article. "neighbours": by a network of its own, which
+        learns before all else to give rows and their nearest neighbours the same label, and to use
+        all labels about equally often; the autoencoder then learns these labels, too, where they
+        are sure. For few images, and clusters of about equal size.
     checkpoint : str, path or None, default=None
         A file to which the training is written from time to time. If it is there, :meth:`fit` goes
         on with what is in it, and finds what an unbroken training would have found, to the last
@@ -163,7 +166,7 @@ class DynamicAutoencoder(
         learning_rate: float = 1e-3,
         clustering_rate: float = 1e-2,
         critic: Literal["none", "trained"] = "none",
-        first_centres: Literal["index", "kmeans"] = "index",
+        first_centres: Literal["index", "kmeans", "neighbours"] = "index",
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 1_400,
         n_jobs: int | None = None,

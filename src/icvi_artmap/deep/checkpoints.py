@@ -22,6 +22,7 @@ from icvi_artmap._support.wording import LONGEST_PATH, message, shown
 from icvi_artmap.deep.layers import shapes_of
 from icvi_artmap.deep.needs_torch import imported_torch
 from icvi_artmap.deep.training import (
+    BY_NEIGHBOURS,
     CLUSTERING,
     STAGES,
     THRESHOLDS,
@@ -29,6 +30,7 @@ from icvi_artmap.deep.training import (
     Plan,
     Training,
     arrays_of,
+    head_sizes,
     tensors,
 )
 
@@ -158,6 +160,8 @@ def _expected(plan: Plan, stage: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Names and shapes of the arrays of a training."""
     both = shapes_of(plan.sizes) + shapes_of(plan.sizes[::-1])
     groups = {"weights": both}
+    if plan.first_centres == BY_NEIGHBOURS and stage != CLUSTERING:
+        groups["weights"] = both + shapes_of(head_sizes(plan))
     if plan.critic:
         groups["critic"] = shapes_of(plan.sizes)
     if stage == CLUSTERING:

@@ -1,16 +1,24 @@
 """What one iteration computes: layers, distorted images and losses, on PyTorch's tensors.
 
-Every function here takes tensors and is differentiable; nothing is random and nothing is kept.
+Every function here takes tensors and is differentiable; nothing is kept, and nothing is random but
+what a generator is given for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import radians
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from icvi_artmap.deep.needs_torch import imported_torch
 
 Tensor = Any  #: torch.Tensor; PyTorch is not needed to import this
+
+
+#: The least probability that a logarithm is taken of.
+LEAST_PROBABILITY = 1e-8
 
 
 class Distortion(NamedTuple):
@@ -49,6 +57,48 @@ def distorted(rows: Tensor, image_shape: tuple[int, int, int], by: Distortion) -
         images, grid, mode="bilinear", padding_mode="border", align_corners=False
     )
     return moved.permute(0, 2, 3, 1).reshape(rows.shape)
+
+
+def distorted_at_random(
+    rows: Tensor,
+    image_shape: tuple[int, int, int] | None,
+    rotation: float,
+    shift: float,
+    generator: np.random.Generator,
+) -> Tensor:
+    """The rows, turned by up to ``rotation`` degrees and shifted by up to a part of their sides.
+
+    As they are, if they are no images.
+    """
+    if image_shape is None or (rotation == 0.0 and shift == 0.0):
+        return rows
+    drawn = generator.uniform(-1.0, 1.0, (3, len(rows))).astype(np.float32)
+    turns, *shifts = imported_torch().from_numpy(drawn)
+    by = Distortion(turns * radians(rotation), *(part * shift for part in shifts))
+    return distorted(rows, image_shape, by)
+
+
+def neighbour_loss(first: Tensor, second: Tensor, evenness: float) -> Tensor:
+    """How little rows and their neighbours agree on a label, and how unevenly labels are used.
+
+    ``first`` and ``second`` are the probabilities of labels, (rows, k).
+    """
+    torch = imported_torch()
+    together = (first * second).sum(dim=1).clamp_min(LEAST_PROBABILITY)
+    used = (0.5 * (first.mean(dim=0) + second.mean(dim=0))).clamp_min(LEAST_PROBABILITY)
+    return evenness * (used * torch.log(used)).sum() - torch.log(together).mean()
+
+
+def label_loss(given: Tensor, labels: Tensor) -> Tensor:
+    """The cross-entropy of labels, by what a layer gives for each; rows without one do not count.
+
+    0 if none has a label, which is a negative number where there is none.
+    """
+    torch = imported_torch()
+    some = labels >= 0
+    if not bool(some.any()):
+        return given.sum() * 0.0
+    return torch.nn.functional.cross_entropy(given[some], labels[some])
 
 
 def squared_error(found: Tensor, wanted: Tensor) -> Tensor:

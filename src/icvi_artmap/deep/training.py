@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import cos, pi, radians
+from math import cos, pi
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from sklearn.cluster import KMeans
 from icvi_artmap._support.callbacks import Watch
 from icvi_artmap._support.threads import one_thread
 from icvi_artmap.deep import computation as compute
+from icvi_artmap.deep.grouping import NOBODY, grouped
 from icvi_artmap.deep.layers import Weights, first_weights
 from icvi_artmap.deep.needs_torch import imported_torch
 from icvi_artmap.estimators.icvi_artmap import ICVIARTMAP
@@ -27,8 +28,9 @@ from icvi_artmap.samples.mixture import log_density
 
 #: The stages of a training, in their order.
 STAGES = PRETRAINING, CLUSTERING = "pretraining", "clustering"
-#: What finds the centres that the clustering begins with: the index NI, or k-means.
-FIRST_CENTRES = BY_INDEX, BY_KMEANS = "index", "kmeans"
+#: What finds the centres that the clustering begins with: the index NI, k-means, or a network that
+#: gives neighbours the same label.
+FIRST_CENTRES = BY_INDEX, BY_KMEANS, BY_NEIGHBOURS = "index", "kmeans", "neighbours"
 #: Iterations between two looks at the whole: conflicts are counted, and whoever watches is told.
 BETWEEN_LOOKS = 140
 #: The share of the pretraining in which the learning rate rises; then it falls along a cosine.
@@ -57,6 +59,8 @@ LEAST_VARIANCE = 1e-4
 ROWS = 4096
 #: What random numbers are for: in every stage each purpose has a stream of its own.
 _PURPOSES = ("weights", "order", "iteration", "centres")
+
+Labels = NDArray[np.int64]
 
 
 class Plan(NamedTuple):
@@ -92,7 +96,7 @@ class Training:
     """A network on its way, with the fields that a checkpoint keeps."""
 
     plan: Plan
-    weights: list[Any]  #: tensors of the encoder, then of the decoder
+    weights: list[Any]  #: of the encoder, of the decoder, and in the pretraining perhaps a head
     critic: list[Any]  #: tensors of the critic, or none
     momenta: dict[str, list[Any]] = field(default_factory=dict)  #: what optimisers remember
     stage: str = PRETRAINING
@@ -110,13 +114,18 @@ class Training:
 
     @property
     def encoder(self) -> list[Any]:
-        """The first half of the weights."""
+        """The first half of the weights but the head."""
         return self.weights[: 2 * self.n_layers]
 
     @property
     def decoder(self) -> list[Any]:
-        """The second half of the weights."""
-        return self.weights[2 * self.n_layers :]
+        """The other half."""
+        return self.weights[2 * self.n_layers : 4 * self.n_layers]
+
+    @property
+    def head(self) -> list[Any]:
+        """The layer that tells labels by latents, while there is one."""
+        return self.weights[4 * self.n_layers :]
 
     def has_converged(self) -> bool:
         """Whether nearly all samples are near to a centre."""
@@ -143,7 +152,14 @@ def begun(plan: Plan) -> Training:
     generator = _generator(plan, PRETRAINING, "weights", 0)
     weights = first_weights(plan.sizes, generator) + first_weights(plan.sizes[::-1], generator)
     critic = first_weights(plan.sizes, generator) if plan.critic else []
+    if plan.first_centres == BY_NEIGHBOURS:
+        weights += first_weights(head_sizes(plan), generator)
     return Training(plan, tensors(weights), tensors(critic))
+
+
+def head_sizes(plan: Plan) -> tuple[int, int]:
+    """Widths of the layer that tells labels by latents."""
+    return plan.sizes[-1], plan.n_clusters
 
 
 def tensors(weights: list[NDArray[np.float32]]) -> list[Any]:
@@ -174,11 +190,14 @@ def train(
     after_look: Callable[[Training], None],
 ) -> None:
     """Do all iterations that are left; ``after_look`` is called at every look."""
-    rows = imported_torch().from_numpy(X)
+    rows, groups = imported_torch().from_numpy(X), None
+    if training.plan.first_centres == BY_NEIGHBOURS and training.centres is None:
+        groups = grouped(rows, training.plan)
     if training.stage == PRETRAINING:
-        _Pretraining(training, rows).run(watch, after_look)
+        _Pretraining(training, rows, groups).run(watch, after_look)
+        training.weights = training.encoder + training.decoder
         training.stage, training.iteration, training.momenta = CLUSTERING, 0, {}
-    _Clustering(training, rows).run(watch, after_look)
+    _Clustering(training, rows, groups).run(watch, after_look)
 
 
 class _Stage(ABC):
@@ -188,8 +207,9 @@ class _Stage(ABC):
     name_of_rate: str  #: the parameter of the estimator
     iterations: int  #: at most
 
-    def __init__(self, training: Training, rows: Any) -> None:
+    def __init__(self, training: Training, rows: Any, groups: Labels | None = None) -> None:
         self.training, self.plan, self.rows = training, training.plan, rows
+        self.groups = groups  #: labels of rows, which are found again with the same plan and data
         self.batch_size = min(self.plan.batch_size, len(rows))
         self._epoch, self._order = -1, np.empty(0, np.int64)
 
@@ -242,11 +262,9 @@ class _Stage(ABC):
     def distorted(self, rows: Any, generator: np.random.Generator) -> Any:
         """The rows, turned and shifted at random if they are images."""
         plan = self.plan
-        if plan.image_shape is None or (plan.rotation == 0.0 and plan.shift == 0.0):
-            return rows
-        drawn = imported_torch().from_numpy(_uniform(generator, -1.0, 1.0, (3, len(rows))))
-        by = compute.Distortion(drawn[0] * radians(plan.rotation), *(drawn[1:] * plan.shift))
-        return compute.distorted(rows, plan.image_shape, by)
+        return compute.distorted_at_random(
+            rows, plan.image_shape, plan.rotation, plan.shift, generator
+        )
 
 
 def _uniform(
@@ -260,8 +278,8 @@ class _Pretraining(_Stage):
 
     name, name_of_rate = PRETRAINING, "learning_rate"
 
-    def __init__(self, training: Training, rows: Any) -> None:
-        super().__init__(training, rows)
+    def __init__(self, training: Training, rows: Any, groups: Labels | None = None) -> None:
+        super().__init__(training, rows, groups)
         self.iterations = self.plan.pretraining_iterations
         self.optimiser = _adam(training, "weights")
         self.critics = _adam(training, "critic") if training.critic else None
@@ -274,11 +292,14 @@ class _Pretraining(_Stage):
         return self.plan.learning_rate * 0.5 * (1.0 + cos(pi * (done - WARM_UP) / (1.0 - WARM_UP)))
 
     def step(self, generator: np.random.Generator) -> float:
-        training = self.training
-        rows = self.distorted(self.rows[self.chosen()], generator)
+        training, chosen = self.training, self.chosen()
+        rows = self.distorted(self.rows[chosen], generator)
         latents = compute.through(rows, training.encoder)
         rebuilt = compute.through(latents, training.decoder)
         loss = compute.squared_error(rebuilt, rows)
+        if self.groups is not None:
+            labels = imported_torch().from_numpy(self.groups[chosen])
+            loss = loss + compute.label_loss(compute.through(latents, training.head), labels)
         if self.critics is None:
             _descend(self.optimiser, loss, self.rate())
             return float(loss.detach())
@@ -305,8 +326,8 @@ class _Clustering(_Stage):
 
     name, name_of_rate = CLUSTERING, "clustering_rate"
 
-    def __init__(self, training: Training, rows: Any) -> None:
-        super().__init__(training, rows)
+    def __init__(self, training: Training, rows: Any, groups: Labels | None = None) -> None:
+        super().__init__(training, rows, groups)
         self.iterations = self.plan.clustering_iterations
         self.optimiser = _momentum(training)
         if training.centres is None:
@@ -398,17 +419,23 @@ class _Clustering(_Stage):
         clusters. The decoder takes that back.
         """
         latents = self._latents().numpy()
-        labels = self._by_index(latents) if self.plan.first_centres == BY_INDEX else None
+        labels, kept = None, np.arange(len(latents))
+        if self.plan.first_centres == BY_INDEX:
+            labels = self._by_index(latents)
+        elif self.groups is not None:
+            sure = np.flatnonzero(self.groups != NOBODY)
+            if len(np.unique(self.groups[sure])) == self.plan.n_clusters:
+                labels, kept = self.groups[sure], sure
         in_all_directions = labels is not None
         if labels is None:
             labels = self._kmeans(latents)
-        widen(self.training, within(latents, labels), in_all_directions)
-        self._set_centres(self._latents(), labels)
+        widen(self.training, within(latents[kept], labels), in_all_directions)
+        self._set_centres(self._latents()[kept], labels)
 
     def _new_centres(self, latents: Any) -> None:
-        """Those of k-means; from where they are now, if NI has found the first ones."""
+        """Those of k-means; from where they are now, if it has not found the first ones."""
         array = latents.numpy()
-        if self.plan.first_centres == BY_INDEX:
+        if self.plan.first_centres != BY_KMEANS:
             centres = self.training.centres.numpy()
             with one_thread():
                 labels = KMeans(len(centres), init=centres, n_init=1).fit_predict(array)
