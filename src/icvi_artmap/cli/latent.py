@@ -237,7 +237,7 @@ def _shown(bar: Bar) -> Any:
 
     class Shown(Watch):
         def begin(self, task: str, n_subtasks: int | None = 0) -> None:
-            if task in ("pretraining", "clustering"):
+            if task in ("grouping", "pretraining", "clustering"):
                 bar.say(task)
                 bar.reach(0, n_subtasks)
 

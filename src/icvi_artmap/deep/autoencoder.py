@@ -31,6 +31,7 @@ from icvi_artmap.deep import checkpoints
 from icvi_artmap.deep.layers import sizes_of, through
 from icvi_artmap.deep.needs_torch import imported_torch
 from icvi_artmap.deep.training import (
+    BY_NEIGHBOURS,
     CLUSTERING,
     FIRST_CENTRES,
     PRETRAINING,
@@ -113,7 +114,8 @@ class DynamicAutoencoder(
         Seed of the first weights, of the batches, of distortions and of k-means.
     verbose : int or bool, default=0
         1 prints a line after every 140 iterations. From scikit-learn 1.9 on, ``set_callbacks``
-        takes its callbacks as well: tasks are the two stages, and in these 140 iterations each.
+        takes its callbacks as well: tasks are the two stages, and in these 140 iterations each;
+        before them, with neighbours, the networks that tell labels.
 
     Attributes
     ----------
@@ -219,7 +221,7 @@ class DynamicAutoencoder(
         rows = self._scaled(table).astype(np.float32)
         plan = self._plan(*table.shape)
         watch = watched(self, X, y, self._attributes_of)
-        watch.begin("fit", 2)
+        watch.begin("fit", 3 if self.first_centres == BY_NEIGHBOURS else 2)
         with _threads(self.n_jobs):
             training = self._trained(plan, rows, watch)
         self._set_attributes(training)

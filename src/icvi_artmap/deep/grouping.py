@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap.deep import computation as compute
 from icvi_artmap.deep.layers import first_weights
 from icvi_artmap.deep.needs_torch import imported_torch
@@ -39,13 +40,19 @@ _STREAM = 1_000
 NOBODY = -1
 
 
-def grouped(rows: Any, plan: Any) -> NDArray[np.int64]:
-    """A label for every row, of ``plan.n_clusters``, or NOBODY where the network is not sure."""
+def grouped(rows: Any, plan: Any, watch: Watch = UNWATCHED) -> NDArray[np.int64]:
+    """A label for every row, of ``plan.n_clusters``, or NOBODY where the network is not sure.
+
+    ``watch`` is told of every network.
+    """
     torch = imported_torch()
+    watch.begin("grouping", NETWORKS)
     near = neighbours(rows, plan)
     best, least = None, np.inf
     for number in range(NETWORKS):
+        watch.begin("network")
         weights = _trained(rows, near, plan, number)
+        watch.end()
         with torch.no_grad():
             likely = torch.cat(
                 [compute.through(part, weights).softmax(dim=1) for part in rows.split(ROWS)]
@@ -55,6 +62,7 @@ def grouped(rows: Any, plan: Any) -> NDArray[np.int64]:
             )
         if loss < least:
             best, least = likely, loss
+    watch.end()
     if best is None:
         raise FloatingPointError("No network came to an end. Use a smaller learning_rate.")
     probability, label = best.max(dim=1)

@@ -192,7 +192,7 @@ def train(
     """Do all iterations that are left; ``after_look`` is called at every look."""
     rows, groups = imported_torch().from_numpy(X), None
     if training.plan.first_centres == BY_NEIGHBOURS and training.centres is None:
-        groups = grouped(rows, training.plan)
+        groups = grouped(rows, training.plan, watch)
     if training.stage == PRETRAINING:
         _Pretraining(training, rows, groups).run(watch, after_look)
         training.weights = training.encoder + training.decoder
