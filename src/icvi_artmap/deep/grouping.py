@@ -60,11 +60,10 @@ def grouped(rows: Any, plan: Any, watch: Watch = UNWATCHED) -> NDArray[np.int64]
             loss = float(
                 np.mean([compute.neighbour_loss(likely, likely[of], EVENNESS) for of in near.T])
             )
-        if loss < least:
+        if best is None or loss < least:
             best, least = likely, loss
     watch.end()
-    if best is None:
-        raise FloatingPointError("No network came to an end. Use a smaller learning_rate.")
+    assert best is not None
     probability, label = best.max(dim=1)
     return torch.where(probability > SURE, label, NOBODY).numpy()
 
