@@ -130,6 +130,16 @@ class _Part(JITCodeLibrary):
     same code. A part is linked into the kernels as it is, and optimised once, there.
     """
 
+    #: How LLVM is to treat calls of it: passing a wide state takes longer than many a part.
+    calls = "alwaysinline"
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        for function in ir_module.functions:
+            # Those of the module simd have said already what they want.
+            if not (function.is_declaration or "noinline" in function.attributes):
+                function.attributes.add(self.calls)
+        super().add_ir_module(ir_module)
+
     @property
     def codegen(self) -> Any:
         return _Engineless(self._codegen)
@@ -149,11 +159,7 @@ class _Part(JITCodeLibrary):
 class _SharedPart(_Part):
     """A part that stays a function of its own in the kernels, however often it is called there."""
 
-    def add_ir_module(self, ir_module: Any) -> None:
-        for function in ir_module.functions:
-            if not function.is_declaration:
-                function.attributes.add("noinline")
-        super().add_ir_module(ir_module)
+    calls = "noinline"
 
 
 class _OwnCompiler(Compiler):
