@@ -24,6 +24,18 @@ def go(data, boxes, members, s, c, x):
     mem.shrink(boxes, members, data, left, x)
 
 
+@jit
+def grow_or_bury(boxes, c, x):
+    """Box c learns x, or is removed if that was what it was made of."""
+    if not box.learn(boxes, c, x, 1.0):
+        box.bury(boxes, c)
+
+
+@jit
+def near(boxes, x, own, distance, smallest, alpha, most):
+    return box.find_near(boxes, x, own, distance, smallest, alpha, most)
+
+
 def spanned(table: np.ndarray, category: np.ndarray, c: int) -> np.ndarray:
     """The AND of the complement coded samples of a category."""
     own = table[category == c]
@@ -79,3 +91,35 @@ def test_bins_rise_and_hold_equally_many_samples() -> None:
     for f in (0, 2):
         share = np.bincount(cells[f, cell[:, f]], minlength=box.BINS) / len(sample)
         assert share.max() < 2.0 / box.BINS
+
+
+@pytest.mark.parametrize("n_features", [2, 10, 40])
+def test_no_near_box_is_missed(n_features: int) -> None:
+    """Whatever the distance: by bins, or by bytes where it is large."""
+    rng = np.random.default_rng(n_features)
+    table = np.clip(rng.normal(0.5, 0.15, (700, n_features)), 0.0, 1.0)
+    coded = np.hstack([table, 1.0 - table])
+    boxes = box.make_boxes(coded[:600], 700, box.choose_bins(table))
+    for c in range(600):
+        for _ in range(n_features):
+            if boxes.value[box.NORM, c] > 0.0:
+                grow_or_bury(boxes, c, coded[c if c % 7 == 0 else rng.integers(600)])
+    weight, norm = boxes.weight[:600], boxes.value[box.NORM, :600]
+    alive = norm > 0.0
+    found_far = 0
+    for s in range(600, 700, 7):
+        x, own = coded[s], int(rng.choice(np.flatnonzero(alive)))
+        away = np.maximum(weight - x, 0.0).sum(axis=1)
+        for distance in (0.0, 0.01, 0.09, 0.11, 0.3, 0.99, 1.5, 0.3 * n_features):
+            for smallest in (0.0, float(np.median(norm[alive]))):
+                count = near(boxes, x, own, distance, smallest, 1e-3, 600)
+                found = boxes.found[:count].tolist()
+                wanted = alive & (away <= distance) & (norm >= smallest)
+                wanted[own] = True
+                assert found[0] == own
+                assert len(set(found)) == count
+                assert set(np.flatnonzero(wanted)) <= set(found)
+                assert alive[found].all()
+                assert (away[found[1:]] <= distance + 1e-6).all()
+                found_far += box.FAR <= distance < 1.0 and count > 1
+    assert found_far > 0

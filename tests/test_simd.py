@@ -7,6 +7,7 @@ import pytest
 
 from icvi_artmap._compile.jit import jit
 from icvi_artmap._compile.simd import (
+    BYTES,
     CACHE_LINE,
     VECTOR,
     WIDTH,
@@ -14,6 +15,7 @@ from icvi_artmap._compile.simd import (
     add_rows,
     add_rows_4,
     aligned_zeros,
+    close,
     excess,
     intersect,
     subtract_rows,
@@ -55,6 +57,11 @@ def call_excess(a, a_at, b, width):
     return excess(a, a_at, b, width)
 
 
+@jit
+def call_close(levels, stride, point, count, most, words, out, left):
+    return close(levels, stride, point, count, most, words, out, left)
+
+
 @pytest.mark.parametrize("kind", range(5))
 @pytest.mark.parametrize("seed", range(5))
 def test_sums_over_rows(kind: int, seed: int) -> None:
@@ -94,6 +101,24 @@ def test_intersections(density: float) -> None:
     for start in left[:n_left]:
         part = slice(start, start + VECTOR)
         np.testing.assert_array_equal(out[part], expected[part])
+
+
+@pytest.mark.parametrize("most", [0, 30, 200, 254])
+@pytest.mark.parametrize("span", [20, 255])
+def test_what_is_close(most: int, span: int) -> None:
+    rng = np.random.default_rng(most)
+    words, n_rows = 3 * VECTOR, 7
+    levels = rng.integers(0, span + 1, (n_rows, BYTES * words + 64)).astype(np.uint8)
+    levels[:, BYTES * VECTOR : 2 * BYTES * VECTOR] = 255  # the second group is far away
+    point = rng.integers(0, span // 2, n_rows).astype(np.uint8)
+    out, left = np.zeros(words, np.uint64), np.full(words // VECTOR, -1, np.int64)
+    n_left = call_close(levels, levels.shape[1], point, n_rows - 2, most, words, out, left)
+    above = np.maximum(levels.astype(int) - point.astype(int)[:, None], 0)
+    near = above[: n_rows - 2, : BYTES * words].sum(axis=0) <= most
+    expected = np.packbits(near, bitorder="little").view(np.uint64)
+    np.testing.assert_array_equal(out, expected)
+    groups = np.flatnonzero(expected.reshape(-1, VECTOR).any(axis=1))
+    np.testing.assert_array_equal(left[:n_left], VECTOR * groups)
 
 
 def test_excess() -> None:

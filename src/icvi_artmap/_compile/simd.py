@@ -1,5 +1,5 @@
 """Sums over rows: of multiples, which linear algebra on small matrices is made of, and of minima;
-and intersections of sets.
+intersections of sets, and sets of what is near.
 
 Numba vectorises ``y[j] += f * row[j]`` only behind checks that y and row do not overlap, reads and
 writes y once for every row, and slices cost as much as a short loop. Here the instructions are
@@ -29,11 +29,14 @@ VECTOR = 8
 WIDTH = 2 * VECTOR
 #: Bytes that are loaded together.
 CACHE_LINE = 64
+#: Bytes in a vector: as many as a word has bits.
+BYTES = 64
 #: What is summed.
 PLUS, MINUS, MINIMA = "plus", "minus", "minima"
 
 _DOUBLE, _WORD, _INDEX = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 _DOUBLES, _WORDS = ir.VectorType(_DOUBLE, VECTOR), ir.VectorType(_WORD, VECTOR)
+_BYTE, _BYTE_VECTOR = ir.IntType(8), ir.VectorType(ir.IntType(8), BYTES)
 _POINTER, _WORD_POINTER = _DOUBLE.as_pointer(), _WORD.as_pointer()
 
 
@@ -74,6 +77,23 @@ def _data(context: Any, builder: Any, signature: Any, arguments: Any, position: 
     return array(context, builder, arguments[position]).data
 
 
+def _passed(
+    context: Any, builder: Any, signature: Any, arguments: Any, kinds: list[Any]
+) -> list[Any]:
+    """What a routine of these types is given: the pointer of an array, and a number as it is."""
+    return [
+        _data(context, builder, signature, arguments, position) if kind != _WORD else value
+        for position, (kind, value) in enumerate(zip(kinds, arguments, strict=True))
+    ]
+
+
+def _everywhere(builder: Any, scalar: Any, kind: ir.VectorType) -> Any:
+    """A vector of equal elements."""
+    nothing, mask = ir.Constant(kind, ir.Undefined), ir.VectorType(_INDEX, kind.count)
+    lane = builder.insert_element(nothing, scalar, ir.Constant(_INDEX, 0))
+    return builder.shuffle_vector(lane, nothing, ir.Constant(mask, [0] * kind.count))
+
+
 def _write_sum(
     kind: str, n_targets: int, tiles: tuple[int, ...], builder: Any, arguments: Any
 ) -> None:
@@ -86,11 +106,6 @@ def _write_sum(
         builder.module, ir.FunctionType(_DOUBLES, [_DOUBLES] * 3), f"llvm.fma.v{VECTOR}f64"
     )
     targets = [builder.gep(y, [builder.mul(y_stride, _number(t))]) for t in range(n_targets)]
-
-    def everywhere(scalar: Any) -> Any:
-        nothing, mask = ir.Constant(_DOUBLES, ir.Undefined), ir.VectorType(_INDEX, VECTOR)
-        lane = builder.insert_element(nothing, scalar, ir.Constant(_INDEX, 0))
-        return builder.shuffle_vector(lane, nothing, ir.Constant(mask, [0] * VECTOR))
 
     def added(factor: Any, row: Any, total: Any) -> Any:
         if kind == MINIMA:
@@ -111,7 +126,8 @@ def _write_sum(
             for t in range(n_targets):
                 at = builder.add(builder.mul(loop.index, coef_stride), _number(t))
                 factor = builder.load(builder.gep(coef, [at]))
-                factors.append(everywhere(builder.fneg(factor) if kind == MINUS else factor))
+                factor = builder.fneg(factor) if kind == MINUS else factor
+                factors.append(_everywhere(builder, factor, _DOUBLES))
             above = builder.mul(loop.index, stride)
             for v, place in enumerate(places):
                 at = builder.add(above, place)
@@ -275,11 +291,7 @@ def _generate_intersect(context: Any, builder: Any, signature: Any, arguments: A
         ir.FunctionType(_WORD, kinds),
         _write_intersect,
     )
-    passed = [
-        _data(context, builder, signature, arguments, position) if kind != _WORD else value
-        for position, (kind, value) in enumerate(zip(kinds, arguments, strict=True))
-    ]
-    return builder.call(routine, passed)
+    return builder.call(routine, _passed(context, builder, signature, arguments, kinds))
 
 
 @intrinsic
@@ -301,3 +313,75 @@ def _plain_intersect(sets: Any, first: Any, count: int, words: int, out: Any, le
 #: first words of those groups in which something is left to ``left`` and returns how many there
 #: are; of the others ``out`` has nothing. ``left`` needs room for every group.
 intersect = _plain_intersect if config.DISABLE_JIT else _intersect
+
+
+def _write_close(builder: Any, arguments: Any) -> None:
+    levels, stride, point, count, most, words, out, left = arguments
+    nowhere = ir.Constant(_BYTE_VECTOR, [0] * BYTES)
+    less, plus = (
+        cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(_BYTE_VECTOR, [_BYTE_VECTOR] * 2), f"llvm.{name}.v64i8"
+        )
+        for name in ("usub.sat", "uadd.sat")
+    )
+    limit = _everywhere(builder, builder.trunc(most, _BYTE), _BYTE_VECTOR)
+    n_left = cgutils.alloca_once_value(builder, _number(0))
+    distances = [cgutils.alloca_once(builder, _BYTE_VECTOR) for _ in range(VECTOR)]
+    with cgutils.for_range(builder, builder.sdiv(words, _number(VECTOR))) as group:
+        start = builder.mul(group.index, _number(VECTOR))
+        for distance in distances:
+            builder.store(nowhere, distance)
+        with cgutils.for_range(builder, count) as row:
+            first = builder.add(builder.mul(row.index, stride), builder.mul(start, _number(BYTES)))
+            level = builder.load(builder.gep(point, [row.index]))
+            level = _everywhere(builder, level, _BYTE_VECTOR)
+            for v, distance in enumerate(distances):
+                at = builder.add(first, _number(BYTES * v))
+                other = builder.load(_vector_at(builder, levels, at, _BYTE_VECTOR), align=1)
+                above = builder.call(less, [other, level])
+                builder.store(builder.call(plus, [builder.load(distance), above]), distance)
+        union: Any = _number(0)
+        for v, distance in enumerate(distances):
+            near = builder.icmp_unsigned("<=", builder.load(distance), limit)
+            bits = builder.bitcast(near, _WORD)
+            builder.store(bits, builder.gep(out, [builder.add(start, _number(v))]))
+            union = builder.or_(union, bits)
+        number = builder.load(n_left)
+        builder.store(start, builder.gep(left, [number]))
+        some = builder.zext(builder.icmp_unsigned("!=", union, _number(0)), _WORD)
+        builder.store(builder.add(number, some), n_left)
+    builder.ret(builder.load(n_left))
+
+
+def _generate_close(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    byte = _BYTE.as_pointer()
+    kinds = [byte, _WORD, byte, _WORD, _WORD, _WORD, _WORD_POINTER, _WORD_POINTER]
+    routine = _routine(
+        builder.module, "icvi_artmap_close", ir.FunctionType(_WORD, kinds), _write_close
+    )
+    return builder.call(routine, _passed(context, builder, signature, arguments, kinds))
+
+
+@intrinsic
+def _close(typing, levels, stride, point, count, most, words, out, left):
+    i = types.int64
+    return i(levels, i, point, i, i, i, out, left), _generate_close
+
+
+def _plain_close(
+    levels: Any, stride: int, point: Any, count: int, most: int, words: int, out: Any, left: Any
+) -> int:
+    rows = levels.reshape(-1, stride)[:count, : BYTES * words].astype(np.int64)
+    distance = np.maximum(rows - point[:count, np.newaxis].astype(np.int64), 0).sum(axis=0)
+    near = np.packbits(np.minimum(distance, 255) <= most, bitorder="little")
+    out[:words] = near.view(np.uint64)
+    starts = VECTOR * np.flatnonzero(out[:words].reshape(-1, VECTOR).any(axis=1))
+    left[: len(starts)] = starts
+    return len(starts)
+
+
+#: close(levels, stride, point, count, most, words, out, left): the set of the columns whose sum of
+#: max(level - point, 0) over the first ``count`` rows is at most ``most``, which is below 255.
+#: ``levels`` has rows of ``stride`` bytes; as many columns are looked at as ``words`` words have
+#: bits. ``left`` and what is returned are those of ``intersect``.
+close = _plain_close if config.DISABLE_JIT else _close

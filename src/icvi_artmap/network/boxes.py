@@ -13,6 +13,10 @@ that begin at or below that bin and one of those that end at or above it, and fo
 one of the boxes whose norm is no less, as bits. Bins of a feature hold equally many samples, so
 they are narrow where boxes are many. The boxes near x are the intersection of 2d + 1 sets, taken
 GROUP boxes at a time, until nothing is left of a group.
+
+Of boxes at a distance that says little: D is a sum, and most boxes are near enough in every single
+feature. So the weights are also kept rounded down to bytes, and where D may be large, it is summed
+from those for all boxes at once: no more than it is.
 """
 
 from __future__ import annotations
@@ -24,7 +28,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline
-from icvi_artmap._compile.simd import VECTOR, WIDTH, add_minima, aligned_zeros, excess, intersect
+from icvi_artmap._compile.simd import (
+    VECTOR,
+    WIDTH,
+    add_minima,
+    aligned_zeros,
+    close,
+    excess,
+    intersect,
+)
 
 #: Bins per feature, and cells that a feature's range is divided into: a bin is some of them.
 BINS, CELLS = 64, 1024
@@ -32,6 +44,10 @@ BINS, CELLS = 64, 1024
 BIN_SAMPLES = slice(1_024)
 #: Features looked at first.
 FEATURES = 12
+#: Features whose weights are kept as bytes, and what a weight of 1 is then.
+BYTE_FEATURES, LEVELS = 32, 255
+#: From this distance on, up to 1, bytes are summed.
+FAR = 0.1
 #: Boxes whose sets are intersected together, 64 to a word.
 GROUP = 64 * VECTOR
 #: Members and bins looked at together when sets are made: 1 MB.
@@ -62,6 +78,8 @@ class Boxes(NamedTuple):
     cells: NDArray[np.uint8]  #: (d, CELLS) bin of every cell, rising
     bins: NDArray[np.int64]  #: (capacity, 2d + 1) bins of lower corner, upper corner and norm
     sets: NDArray[np.uint64]  #: (2d + 1, BINS, capacity / 64) boxes that begin, end, are small
+    levels: NDArray[np.uint8]  #: (2 BYTE_FEATURES at most, capacity) first weights of both corners
+    point: NDArray[np.uint8]  #: (2 BYTE_FEATURES at most,) scratch: a sample, rounded up
     found: NDArray[np.int64]  #: (capacity,) scratch: boxes near a sample
     near: NDArray[np.uint64]  #: (capacity / 64,) scratch: the same as a set
     left: NDArray[np.int64]  #: (capacity / GROUP,) scratch: groups of words that are not empty
@@ -93,6 +111,10 @@ def make_boxes(
         value[NORM, :n_boxes] += rows[:, f]
     component = aligned_zeros((width, capacity))
     component[:, :n_boxes] = rows.T
+    d, few = width // 2, min(width // 2, BYTE_FEATURES)
+    levels = aligned_zeros((2 * few, capacity), np.uint8)
+    levels[:] = LEVELS
+    levels[:, :n_boxes] = LEVELS * np.clip(rows[:, [*range(few), *range(d, d + few)]].T, 0.0, 1.0)
     if cells is None:
         cells, bins = np.zeros((0, CELLS), np.uint8), np.zeros((capacity, 0), np.int64)
         sets = aligned_zeros((0, BINS, capacity // 64), np.uint64)
@@ -107,6 +129,8 @@ def make_boxes(
         cells=cells,
         bins=bins,
         sets=sets,
+        levels=levels,
+        point=np.zeros(2 * few, np.uint8),
         found=np.zeros(capacity, np.int64),
         near=aligned_zeros(capacity // 64, np.uint64),
         left=np.zeros(capacity // GROUP, np.int64),
@@ -197,6 +221,54 @@ def _norm_bin(share):
 
 
 @inline
+def _level(weight):
+    """What a weight is of LEVELS, not yet rounded to a byte."""
+    return LEVELS * min(max(weight, 0.0), 1.0)
+
+
+@inline
+def _leave_out(near, own):
+    """Take box ``own`` out of a set, unless it is negative."""
+    if own >= 0:
+        near[own // 64] &= ~(_ONE << np.uint64(own % 64))
+
+
+@inline
+def _near_by_bins(boxes, x, own, reach, least_norm, words):
+    """The boxes near x but ``own``, as a set; returns how many groups of it are not empty."""
+    width, near, left, first = x.shape[0], boxes.near, boxes.left, boxes.first
+    d, row = width // 2, boxes.sets.shape[2]
+    first[0] = (BINS * width + _norm_bin(least_norm / d)) * row
+    done, groups, union = 0, 0, _ONE
+    while done < d and union != _NOTHING:  # often a few features show that there is no other box
+        stop = d if done > 0 else min(FEATURES, d)
+        for f in range(done, stop):
+            first[2 * f + 1] = (BINS * f + _bin(boxes, f, x[f] + reach)) * row
+            first[2 * f + 2] = (BINS * (d + f) + _bin(boxes, f, x[f] - reach)) * row
+        groups = intersect(boxes.sets, first, 2 * stop + 1, words, near, left)
+        _leave_out(near, own)
+        union = _NOTHING
+        for group in range(groups):
+            for word in range(left[group], left[group] + GROUP // 64):
+                union |= near[word]
+        done = stop
+    return groups if union != _NOTHING else 0
+
+
+@inline
+def _near_by_bytes(boxes, x, own, reach, words):
+    """The same by the bytes of all boxes, for a ``reach`` below 1; norms are not looked at."""
+    d, few = x.shape[0] // 2, boxes.levels.shape[0] // 2
+    for f in range(few):
+        boxes.point[f] = np.uint8(math.ceil(_level(x[f])))
+        boxes.point[few + f] = np.uint8(math.ceil(_level(x[d + f])))
+    levels, point, near, left = boxes.levels, boxes.point, boxes.near, boxes.left
+    groups = close(levels, levels.shape[1], point, 2 * few, int(LEVELS * reach), words, near, left)
+    _leave_out(near, own)
+    return groups
+
+
+@inline
 def _within(boxes, c, x, reach):
     """Whether the L1 distance of x to box c is at most ``reach``."""
     width = x.shape[0]
@@ -215,27 +287,15 @@ def find_near(boxes, x, own, distance, smallest, alpha, most):
     ones may be among them. All have their choice computed. Returns how many there are, or TOO_MANY
     if more than ``most``.
     """
-    width, near, first = x.shape[0], boxes.near, boxes.first
-    d, reach, least_norm = width // 2, distance + MARGIN, smallest - MARGIN
-    words, row = -(-boxes.used[0] // GROUP) * (GROUP // 64), boxes.sets.shape[2]
+    near, reach, least_norm = boxes.near, distance + MARGIN, smallest - MARGIN
+    words = -(-boxes.used[0] // GROUP) * (GROUP // 64)
     boxes.found[0] = own
-    first[0] = (BINS * width + _norm_bin(least_norm / d)) * row
-    done, groups, union = 0, 0, _ONE
-    while done < d and union != _NOTHING:  # often a few features show that there is no other box
-        stop = d if done > 0 else min(FEATURES, d)
-        for f in range(done, stop):
-            first[2 * f + 1] = (BINS * f + _bin(boxes, f, x[f] + reach)) * row
-            first[2 * f + 2] = (BINS * (d + f) + _bin(boxes, f, x[f] - reach)) * row
-        groups = intersect(boxes.sets, first, 2 * stop + 1, words, near, boxes.left)
-        if own >= 0:
-            near[own // 64] &= ~(_ONE << np.uint64(own % 64))
-        union = _NOTHING
-        for group in range(groups):
-            for word in range(boxes.left[group], boxes.left[group] + GROUP // 64):
-                union |= near[word]
-        done = stop
+    if FAR <= reach < 1.0:
+        groups = _near_by_bytes(boxes, x, own, reach, words)
+    else:
+        groups = _near_by_bins(boxes, x, own, reach, least_norm, words)
     count = 1 if own >= 0 else 0
-    for group in range(groups if union != _NOTHING else 0):
+    for group in range(groups):
         for word in range(boxes.left[group], boxes.left[group] + GROUP // 64):
             rest = near[word]
             while rest != _NOTHING:
@@ -277,6 +337,10 @@ def note(boxes, c):
         norm += boxes.weight[c, component]
         boxes.component[component, c] = boxes.weight[c, component]
     boxes.value[NORM, c] = norm
+    few = boxes.levels.shape[0] // 2
+    for f in range(few):
+        boxes.levels[f, c] = np.uint8(_level(boxes.weight[c, f]))
+        boxes.levels[few + f, c] = np.uint8(_level(boxes.weight[c, d + f]))
     for f in range(d):
         _place(boxes, c, f, _bin(boxes, f, boxes.weight[c, f]))
         _place(boxes, c, d + f, _bin(boxes, f, 1.0 - boxes.weight[c, d + f]))
@@ -322,5 +386,7 @@ def bury(boxes, c):
         boxes.component[component, c] = -1.0
         nowhere = NOWHERE_BEGINS if component < width // 2 else NOWHERE_ENDS
         _place(boxes, c, component, np.int64(nowhere))
+    for row in range(boxes.levels.shape[0]):
+        boxes.levels[row, c] = LEVELS
     boxes.value[NORM, c] = 0.0
     _place(boxes, c, width, np.int64(NOWHERE_ENDS))
