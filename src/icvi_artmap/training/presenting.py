@@ -83,18 +83,23 @@ def sweep_all(
     state: Any,
     pace: Pace,
     rows: NDArray[np.int64] = EVERYONE,
+    most: int = 1,
 ) -> int:
-    """Let all samples, or those in ``rows``, go to the clusters that the index prefers, once each.
+    """Let all samples, or those in ``rows``, go to the clusters that the index prefers.
 
-    Returns how many have changed their cluster.
+    Up to ``most`` sweeps, until nobody moves in one. Returns how many have changed their cluster in
+    the last one.
     """
     scratch = make_scratch(data.shape[1], len(state.moments.n))
     kernel = index.kernel(sweep)
+    n = len(labels) if rows is EVERYONE else len(rows)
 
     def chunk(start: int, stop: int) -> int:
         reached: int = kernel(data, labels, state, scratch, start, stop, rows)
+        if reached < stop and reached % n == 0 and scratch.moved[0] == 0:
+            return n * most
         tidy_clusters(index, state, data, labels)
         return reached
 
-    in_chunks(len(labels) if rows is EVERYONE else len(rows), pace, chunk)
+    in_chunks(n * most, pace, chunk)
     return int(scratch.moved[0])

@@ -77,9 +77,7 @@ class Partition:
 
     def sweep(self, rows: NDArray[np.int64] = EVERYONE, most: int = MOST_SWEEPS) -> None:
         """Move samples to the cluster that the index prefers until none moves any more."""
-        for _ in range(most):
-            if self._sweep(self.data, self.labels, self.state, rows) == 0:
-                break
+        self._sweep(self.data, self.labels, self.state, rows, most)
 
     def reaches(self, rows: NDArray[np.int64], rate: Callable[[], float], least: float) -> bool:
         """Whether a few sweeps over these samples lead to a rate above ``least``.
@@ -96,8 +94,10 @@ class Partition:
                 break
         return now > least
 
-    def _sweep(self, data: Data, labels: Labels, state: Any, rows: NDArray[np.int64]) -> int:
-        return sweep_all(self.index, data, labels, state, self.pace, rows)
+    def _sweep(
+        self, data: Data, labels: Labels, state: Any, rows: NDArray[np.int64], most: int = 1
+    ) -> int:
+        return sweep_all(self.index, data, labels, state, self.pace, rows, most)
 
     def save(self) -> Saved:
         return Saved(self.labels.copy(), [array.copy() for array in self.state.moments])
@@ -155,9 +155,7 @@ class Partition:
             else:
                 mom.from_labels(state.moments, data, labels)
                 self.index.update_all(state)
-            for _ in range(LOCAL_SWEEPS):
-                if self._sweep(data, labels, state, EVERYONE) == 0:
-                    break
+            self._sweep(data, labels, state, EVERYONE, LOCAL_SWEEPS)
             parts = cost.of_parts(state)
             if parts.sum() < best.sum():
                 best, second = parts, labels == 1

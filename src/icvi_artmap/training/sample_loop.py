@@ -112,20 +112,28 @@ def present(
 
 @jit
 def sweep(data, labels, state, scratch, start, stop, rows):
-    """Samples ``start`` to ``stop`` - 1 of ``rows`` go to the clusters that the index prefers.
+    """The samples in ``rows`` go to the clusters that the index prefers, again and again.
 
-    No cluster is emptied. Returns the first sample not looked at: ``stop``, or an earlier one if
-    something is to be tidied up first. ``rows``: numbers of samples, or EVERYONE.
+    ``rows``: numbers of samples, or EVERYONE. Presentations are counted from the first sweep on;
+    those from ``start`` to ``stop`` - 1 are made. No cluster is emptied. Returns the first
+    presentation not made: ``stop``, or an earlier one if something is to be tidied up first, or
+    if a sweep has ended in which nobody moved: ``scratch.moved`` counts those of the last one.
     """
     m, x_b = state.moments, scratch.x_b
-    for t in range(start, stop):
-        s = rows[t] if rows.shape[0] > 0 else t
-        src, k = labels[s], m.size[0]
-        if k > 1 and m.n[src] > 1:
-            standardised_row(data, s, x_b)
-            resolution = base.trial_moves(state, s, x_b, src, scratch.trial)
-            dst = teaching_cluster(scratch.trial, k, src, resolution)
-            moves = dst != field.ALL and dst != src
-            if moves and not move(labels, state, s, x_b, dst, scratch):
-                return t + 1
+    n = rows.shape[0] if rows.shape[0] > 0 else labels.shape[0]
+    for begin in range(start // n * n, stop, n):
+        if begin >= start:
+            if begin > 0 and scratch.moved[0] == 0:
+                return begin
+            scratch.moved[0] = 0
+        for t in range(max(start - begin, 0), min(stop - begin, n)):
+            s = rows[t] if rows.shape[0] > 0 else t
+            src, k = labels[s], m.size[0]
+            if k > 1 and m.n[src] > 1:
+                standardised_row(data, s, x_b)
+                resolution = base.trial_moves(state, s, x_b, src, scratch.trial)
+                dst = teaching_cluster(scratch.trial, k, src, resolution)
+                moves = dst != field.ALL and dst != src
+                if moves and not move(labels, state, s, x_b, dst, scratch):
+                    return begin + t + 1
     return stop
