@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -160,12 +160,13 @@ class Walk:
         for a, b in zip(before, self.state.moments, strict=True):
             np.testing.assert_array_equal(a, b)
 
-    def check_trial_merges(self) -> None:
+    def check_trial_merges(self, every: int = 1) -> None:
+        """All pairs of clusters, or ``every`` so many of them."""
         present = self.index.score(self.state)
         exact = self.index.trial_merges(self.state, -np.inf)
         scores = self.index.trial_merges(self.state, present)
         now = self.expected()
-        for i, j in combinations(range(self.k), 2):
+        for i, j in islice(combinations(range(self.k), 2), 0, None, every):
             expected = self.expected(np.where(self.labels == j, i, self.labels))
             assert_score(self.name, exact[i, j], expected)
             if expected > now and distinguishable([expected, now]):
@@ -346,7 +347,7 @@ def test_moves_and_merges_of_many_clusters(name: str, overlap: float) -> None:
         name, centres[labels] + overlap * rng.normal(size=(len(labels), 3)), labels, FEW + 4
     )
     bounds = 0
-    for s in rng.permutation(len(labels))[:25]:
+    for s in rng.permutation(len(labels))[:7]:
         src, out = int(walk.labels[s]), np.empty(walk.k)
         walk.check_trial_moves(s)
         trial_moves(walk.state, s, walk.X[s], src, out)
@@ -360,7 +361,7 @@ def test_moves_and_merges_of_many_clusters(name: str, overlap: float) -> None:
         walk.check()
     assert walk.k > FEW
     assert bounds > 0
-    walk.check_trial_merges()
+    walk.check_trial_merges(every=11)
 
 
 @pytest.mark.nojit
