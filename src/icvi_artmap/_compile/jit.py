@@ -19,7 +19,16 @@ from icvi_artmap._compile.cache import nothing_kept
 from icvi_artmap._compile.flags import DOCUMENTED, FLAGS
 from icvi_artmap._compile.notes import PLAIN
 
-__all__ = ["PART", "inline", "jit", "nothing_kept", "shared", "users_own"]
+__all__ = [
+    "PART",
+    "compile_for",
+    "inline",
+    "is_wanted",
+    "jit",
+    "nothing_kept",
+    "shared",
+    "users_own",
+]
 
 
 def _insides(name: str) -> Any:
@@ -45,6 +54,24 @@ def jit(function: Callable[..., Any]) -> Any:
     if _CACHE and compiled is not function:  # it is, with the JIT off
         compiled._cache = _CACHE.KernelCache(function)
     return compiled
+
+
+def _types(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(numba.typeof(argument) for argument in arguments)
+
+
+def is_wanted(kernel: Any, arguments: tuple[Any, ...]) -> bool:
+    """Whether a kernel has yet to be compiled for such arguments, and would be kept."""
+    cache = getattr(kernel, "_cache", None)
+    if _CACHE is None or not isinstance(cache, _CACHE.KernelCache):
+        return False
+    types = _types(arguments)
+    return types not in kernel.overloads and cache.lacks(types, kernel.targetctx)
+
+
+def compile_for(kernel: Any, arguments: tuple[Any, ...]) -> None:
+    """Compile a kernel for such arguments without calling it, or find it on the disk."""
+    kernel.compile(_types(arguments))
 
 
 def inline(function: Callable[..., Any]) -> Any:

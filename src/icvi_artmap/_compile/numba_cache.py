@@ -45,6 +45,10 @@ class KernelCache(NullCache):
     def _is_kept(self) -> bool:
         return self._source != "" and keeping()
 
+    def lacks(self, types: Any, context: Any) -> bool:
+        """Whether there is a place for the kernel for these types, and no file."""
+        return self._is_kept() and not self._path(types, context).exists()
+
     def load_overload(self, types: Any, context: Any) -> Any:
         """The kernel for these types of arguments; None if it is to be compiled."""
         if not self._is_kept():

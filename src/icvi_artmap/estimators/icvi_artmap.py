@@ -60,6 +60,7 @@ from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.mixture import make_mixture
 from icvi_artmap.samples.resolution import steps
 from icvi_artmap.samples.scaling import Scaling, learn_scaling
+from icvi_artmap.training.first_run import compile_by_two
 from icvi_artmap.training.number_of_clusters import Selection, select
 from icvi_artmap.training.part import extended, part_rows, start_rows
 from icvi_artmap.training.run import Epoch, FitResult, Run, Settings
@@ -473,6 +474,8 @@ class ICVIARTMAP(
         """What is left of a fit when everything is checked. ``of``: what ``X`` was made of."""
         watch = watched(self, X if of is None else of.given, y, self._attributes_of)
         watch.begin("fit", self._n_tasks(given))
+        if self.evaluation != "batch":
+            compile_by_two(index)
         random_state = random_state or checked_generator(self.random_state)
         scaling = learn_scaling(X)  # refuses ranges that are too large to look for steps in
         self.resolution_ = self._steps(X, index, of)

@@ -1,0 +1,122 @@
+"""Two processes compile the kernels of a first fit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+
+from icvi_artmap import ICVIARTMAP, custom_index
+from icvi_artmap.indices.registry import INDICES
+from icvi_artmap.training import first_run
+
+FIT = """
+import json, sys
+import numpy as np
+from icvi_artmap import ICVIARTMAP
+from icvi_artmap.indices.base import evaluate
+from icvi_artmap.network.nearest import nearest_boxes
+from icvi_artmap.samples.moments import sum_samples
+from icvi_artmap.training.sample_loop import present, sweep
+
+X = np.array(json.load(sys.stdin))
+labels = ICVIARTMAP(3, index="CH", refine=True, random_state=0).fit(X).labels_
+print(json.dumps(labels.tolist()))
+for kernel in (present, nearest_boxes, sum_samples, evaluate, sweep):
+    print(sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values()))
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_run, "_SEEN", set())
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The indices for which a process was to be started, in a place where it is of use."""
+    names: list[str] = []
+
+    def start(index):
+        names.append(index.name)
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(first_run, "_other_process", start)
+    monkeypatch.setattr(first_run, "is_wanted", lambda *_: True)
+    monkeypatch.setattr(first_run.joblib, "effective_n_jobs", lambda _: 2)
+    monkeypatch.setattr(sys, "executable", "/somewhere/python3.11")
+    return names
+
+
+@pytest.mark.skipif(joblib.effective_n_jobs(-1) == 1, reason="there is one processor only")
+def test_a_first_fit(tmp_path: Path) -> None:
+    """The sample loop is compiled here, for the types that a fit has; all others there."""
+    X = np.random.default_rng(0).normal(size=(60, 3)).round(3)
+    expected = ICVIARTMAP(3, index="CH", refine=True, random_state=0).fit(X).labels_
+    done = subprocess.run(
+        [sys.executable, "-c", FIT],
+        input=json.dumps(X.tolist()),
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    labels, loop, *others = done.stdout.splitlines()
+    assert json.loads(labels) == expected.tolist()
+    assert loop == "0 1"
+    assert others == ["1 0"] * 4
+    assert len(list(tmp_path.rglob("*sample_loop.present*.kernel"))) == 1
+
+
+@pytest.mark.parametrize("name", list(INDICES))
+def test_the_sample_loop_of_a_fit_is_known(name: str) -> None:
+    """The types are those of a fit: after one, nothing is wanted."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    ICVIARTMAP(2, index=name, random_state=0).fit(X)
+    arguments = first_run._of_the_sample_loop(INDICES[name])
+    assert not first_run.is_wanted(first_run.present, arguments)
+
+
+def test_a_process_is_started_once_for_an_index(started: list[str]) -> None:
+    for name in ("NI", "CH", "NI"):
+        first_run.compile_by_two(INDICES[name])
+    assert started == ["NI", "CH"]
+
+
+def test_nobody_is_asked_in_vain(started: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    own = custom_index(lambda n, mean, compactness: 0.0, better="greater", name="NI")
+    first_run.compile_by_two(own)
+    monkeypatch.setattr(first_run.joblib, "effective_n_jobs", lambda _: 1)
+    first_run.compile_by_two(INDICES["CH"])
+    monkeypatch.setattr(first_run.joblib, "effective_n_jobs", lambda _: 2)
+    for program in ("/usr/bin/uwsgi", "", None):
+        monkeypatch.setattr(sys, "executable", program)
+        monkeypatch.setattr(first_run, "_SEEN", set())
+        first_run.compile_by_two(INDICES["WB"])
+    monkeypatch.setattr(sys, "executable", "C:/python/python.exe")
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    first_run.compile_by_two(INDICES["XB"])
+    monkeypatch.setattr(first_run, "is_wanted", lambda *_: False)
+    first_run.compile_by_two(INDICES["DB"])
+    assert started == []
+
+
+def test_an_interrupt_ends_the_other_process(
+    started: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sleeper = subprocess.Popen([sys.orig_argv[0], "-c", "import time; time.sleep(600)"])
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(first_run, "_other_process", lambda _: sleeper)
+    monkeypatch.setattr(first_run, "compile_for", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        first_run.compile_by_two(INDICES["CH"])
+    assert sleeper.poll() is not None
