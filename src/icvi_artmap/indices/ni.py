@@ -521,10 +521,11 @@ class Penalised:
             self._squares = np.zeros(m.mean.shape)
         n, compactness, mean = (known[:k] for known in self._known)
         differs = (n != m.n[:k]) | (compactness != m.compactness[:k])
-        for i in np.flatnonzero(differs | (mean != m.mean[:k]).any(axis=1)):
-            squares = np.linalg.eigvalsh(mom.symmetric(m.scatter[i]))
-            self._squares[i] = np.maximum(squares, 0.0)
-            n[i], compactness[i], mean[i] = m.n[i], m.compactness[i], m.mean[i]
+        new = np.flatnonzero(differs | (mean != m.mean[:k]).any(axis=1))
+        if len(new) > 0:
+            squares = np.linalg.eigvalsh(mom.symmetric(m.scatter[new]))
+            self._squares[new] = np.maximum(squares, 0.0)
+            n[new], compactness[new], mean[new] = m.n[new], m.compactness[new], m.mean[new]
         return self._squares[:k]
 
     def __call__(self, state: NIState, score: float = 0.0) -> float:
@@ -563,14 +564,14 @@ def left_out(state: NIState, data: Data, labels: NDArray[np.int64]) -> float:
     total = 0.0
     sorted_rows = data.standardised(np.argsort(labels, kind="stable"))
     clusters = np.split(sorted_rows, np.cumsum(m.n[: k - 1]))
+    every_value, every_axis = np.linalg.eigh(mom.symmetric(m.scatter[:k]))
     for i in range(k):
         n = float(m.n[i])
         if n <= 2.0:
             total += n * alone
             continue
-        values, axes = np.linalg.eigh(mom.symmetric(m.scatter[i]))
-        a = np.maximum(values, 0.0) / (n - 2.0) + delta
-        z = np.square((clusters[i] - m.mean[i]) @ axes)
+        a = np.maximum(every_value[i], 0.0) / (n - 2.0) + delta
+        z = np.square((clusters[i] - m.mean[i]) @ every_axis[i])
         q, v, c = z @ (1.0 / a), z @ (1.0 / a**2), n / ((n - 1.0) * (n - 2.0))
         share = np.maximum(1.0 - c * q, LEAST_SHARE)
         cost = np.log(share) + ((n / (n - 1.0)) ** 2 * q + delta * c * v) / share

@@ -42,7 +42,7 @@ def make_mixture(m: Moments) -> Mixture:
     """The mixture of clusters with these moments, whose scatter must be known."""
     k, d = int(m.size[0]), m.mean.shape[1]
     n = m.n[:k].astype(np.float64)
-    scatter = np.stack([symmetric(s) for s in m.scatter[:k]])
+    scatter = symmetric(m.scatter[:k])
     pooled = scatter.sum(axis=0) / n.sum()
     least = max(FLATTEST * float(np.trace(pooled)) / d, LEAST_VARIANCE)
     pooled[np.diag_indices(d)] += least

@@ -244,13 +244,19 @@ def split(m, i, other, j, u):
     _wear(m, i, before)
 
 
-def from_labels(m: Moments, data: Data, labels: NDArray[np.int64], only: int = -1) -> None:
+def from_labels(
+    m: Moments,
+    data: Data,
+    labels: NDArray[np.int64],
+    only: int = -1,
+    room: Room | None = None,
+) -> None:
     """Moments of the clusters of ``labels`` from the samples themselves.
 
     Samples with a negative label are left out. ``only``: the one cluster to compute, or -1 for all
-    ``size[0]`` of them.
+    ``size[0]`` of them. ``room``: from :func:`make_room`, if there is some.
     """
-    room = make_room(m)
+    room = make_room(m) if room is None else room
     sum_samples(m, data, labels, only, room)
     if m.scatter.shape[1] > 0:  # a kernel of its own: most indices need not compile it
         sum_scatter(m, data, labels, only, room)
@@ -395,8 +401,8 @@ def taken(m: Moments, rows: Sequence[int] | NDArray[np.int64]) -> Moments:
 
 
 def symmetric(upper: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A scatter matrix with both triangles, from one whose upper triangle is kept."""
-    return np.where(_above(len(upper)), upper, upper.T)
+    """Scatter matrices with both triangles, from those whose upper triangles are kept."""
+    return np.where(_above(upper.shape[-1]), upper, np.swapaxes(upper, -1, -2))
 
 
 @lru_cache

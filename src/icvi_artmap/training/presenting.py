@@ -96,9 +96,11 @@ def sweep_all(
 
     def chunk(start: int, stop: int) -> int:
         reached: int = kernel(data, labels, state, scratch, start, stop, rows)
-        if reached < stop and reached % n == 0 and scratch.moved[0] == 0:
+        if scratch.untidy[0]:
+            tidy_clusters(index, state, data, labels)
+            scratch.untidy[0] = False
+        elif reached < stop:  # nobody has moved
             return n * most
-        tidy_clusters(index, state, data, labels)
         return reached
 
     in_chunks(n * most, pace, chunk)

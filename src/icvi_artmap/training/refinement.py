@@ -152,8 +152,9 @@ class Partition:
             labels = start.astype(np.int64)
             if state is None:
                 state = self.index.state(data, labels, 2, 2)
+                room = mom.make_room(state.moments)
             else:
-                mom.from_labels(state.moments, data, labels)
+                mom.from_labels(state.moments, data, labels, room=room)
                 self.index.update_all(state)
             self._sweep(data, labels, state, EVERYONE, LOCAL_SWEEPS)
             parts = cost.of_parts(state)

@@ -25,17 +25,22 @@ EVERYONE = np.empty(0, np.int64)
 
 
 class Scratch(NamedTuple):
-    """Room for one presentation, and a counter."""
+    """Room for one presentation, and what the caller is told."""
 
     x_a: NDArray[np.float64]  #: (2d,)
     x_b: NDArray[np.float64]  #: (d,)
     trial: NDArray[np.float64]  #: (k,) T
     moved: NDArray[np.int64]  #: (1,) how many samples have changed their cluster
+    untidy: NDArray[np.bool_]  #: (1,) whether something is to be tidied up after the last of them
 
 
 def make_scratch(n_features: int, capacity: int) -> Scratch:
     return Scratch(
-        np.empty(2 * n_features), np.empty(n_features), np.empty(capacity), np.zeros(1, np.int64)
+        x_a=np.empty(2 * n_features),
+        x_b=np.empty(n_features),
+        trial=np.empty(capacity),
+        moved=np.zeros(1, np.int64),
+        untidy=np.zeros(1, np.bool_),
     )
 
 
@@ -67,7 +72,8 @@ def move(labels, state, s, x_b, dst, scratch):
     labels[s] = dst
     scratch.moved[0] += 1
     base.move(state, x_b, src, dst)
-    return m.n[src] > 0 and mom.trusted(m, src) and mom.trusted(m, dst)
+    scratch.untidy[0] = not (m.n[src] > 0 and mom.trusted(m, src) and mom.trusted(m, dst))
+    return not scratch.untidy[0]
 
 
 @jit
