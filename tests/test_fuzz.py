@@ -12,10 +12,10 @@ from fuzz.watchdog import run
 
 #: Cases of every campaign that take less than a second.
 PORTIONS = {
-    "fits": 25,
+    "fits": 40,
     "search": 4,
     "tables": 300,
-    "models": 200,
+    "models": 400,
     "stores": 20,
     "writers": 10,
     "threads": 2,

@@ -45,8 +45,8 @@ GROWN_SWEEPS = 5
 MERGED_PART = 8
 #: How often clusters are merged from far too many, at most, and how often in vain.
 MOST_ROUNDS, IDLE_ROUNDS = 8, 2
-#: Steps of each kind tried for every k, and ways to split a cluster.
-TRIES, SPLITS = 4, 5
+#: Steps of each kind tried for every k.
+TRIES = 4
 #: With more clusters a partition is improved by what is known, and nothing more is found out.
 MANY_CLUSTERS = 64
 #: How many clusters of the best partition are split in the end.
@@ -424,7 +424,7 @@ class _Search:
 
     def _outlook(self, point: _Point, room: int) -> Outlook:
         """What could be done with a partition that may grow to ``room`` clusters."""
-        outlook = Outlook(self._partition(point, room), self.rng, TRIES, SPLITS)
+        outlook = Outlook(self._partition(point, room), self.rng, TRIES)
         outlook.renew(np.ones(point.k, np.bool_))
         return outlook
 
@@ -495,7 +495,7 @@ def grown(
 def _split_best(partition: Partition, count: int, rng: np.random.RandomState) -> Partition:
     """With the clusters split whose splits promise most."""
     k, labels = partition.k, partition.labels.copy()
-    outlook = Outlook(partition, rng, ways=SPLITS)
+    outlook = Outlook(partition, rng)
     outlook.cost.renew(np.arange(k))
     for i in range(k):
         outlook.split(i)

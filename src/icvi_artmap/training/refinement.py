@@ -140,19 +140,15 @@ class Partition:
         return self.data.shape[1], self.index.needs_scatter
 
     def split(
-        self,
-        rows: NDArray[np.int64],
-        rng: np.random.RandomState,
-        cost: AdditiveCost,
-        ways: int = SPLITS,
+        self, rows: NDArray[np.int64], rng: np.random.RandomState, cost: AdditiveCost
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """The best way found to part these samples: costs of the parts, and who is in the second.
 
-        The costs are infinite if there is no way. ``ways``: how many are tried.
+        The costs are infinite if there is no way.
         """
         data = self.data.take(rows)
         best, second, state = np.full(2, np.inf), np.zeros(len(rows), np.bool_), None
-        for start in _two_ways(data.standardised(slice(None)), rng, ways):
+        for start in _two_ways(data.standardised(slice(None)), rng):
             labels = start.astype(np.int64)
             if state is None:
                 state = self.index.state(data, labels, 2, 2)
@@ -167,9 +163,7 @@ class Partition:
         return best, second
 
 
-def _two_ways(
-    x: NDArray[np.float64], rng: np.random.RandomState, count: int
-) -> Iterator[NDArray[np.bool_]]:
+def _two_ways(x: NDArray[np.float64], rng: np.random.RandomState) -> Iterator[NDArray[np.bool_]]:
     """Ways to part the rows of x in two; none that leaves a part empty."""
     apart = x - x.mean(axis=0)
     axis = apart[np.argmax(np.square(apart).sum(axis=1))]
@@ -179,7 +173,7 @@ def _two_ways(
             return  # all rows are equal
         axis = (apart @ (axis / length)) @ apart
     ways = [apart @ axis > 0.0]
-    for _ in range(count - 1):
+    for _ in range(SPLITS - 1):
         a, b = rng.choice(len(x), 2, replace=False)
         # Nearer to b than to a: |x - b|² < |x - a|².
         ways.append(x @ (x[b] - x[a]) > 0.5 * (x[b] @ x[b] - x[a] @ x[a]))
@@ -205,14 +199,10 @@ class Outlook:
     """What splitting, merging and dissolving clusters would bring, as far as it is known."""
 
     def __init__(
-        self,
-        partition: Partition,
-        rng: np.random.RandomState,
-        tries: int = TRIES,
-        ways: int = SPLITS,
+        self, partition: Partition, rng: np.random.RandomState, tries: int = TRIES
     ) -> None:
         capacity = len(partition.state.moments.n)
-        self.partition, self.rng, self.tries, self.ways = partition, rng, tries, ways
+        self.partition, self.rng, self.tries = partition, rng, tries
         self.cost = partition.index.cost(partition.index, partition.state)
         #: Costs of the two parts that a cluster can be split into, and who is in the second.
         self.parts = np.full((capacity, 2), np.inf)
@@ -250,8 +240,7 @@ class Outlook:
     def split(self, i: int) -> None:
         """Find out how cluster i is best split."""
         rows = self.partition.members(i)
-        found = self.partition.split(rows, self.rng, self.cost, self.ways)
-        self.parts[i], self.second[rows] = found
+        self.parts[i], self.second[rows] = self.partition.split(rows, self.rng, self.cost)
 
     def ask(self, i: int) -> None:
         """What dissolving cluster i or a part of it would cost, by the members that are asked."""
