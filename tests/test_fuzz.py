@@ -12,10 +12,10 @@ from fuzz.watchdog import run
 
 #: Cases of every campaign that take less than a second.
 PORTIONS = {
-    "fits": 40,
+    "fits": 25,
     "search": 4,
     "tables": 300,
-    "models": 400,
+    "models": 200,
     "stores": 20,
     "writers": 10,
     "threads": 2,
