@@ -59,9 +59,13 @@ def test_a_first_fit(tmp_path: Path) -> None:
     """The sample loop is compiled here, for the types that a fit has; all others there."""
     X = np.random.default_rng(0).normal(size=(60, 3)).round(3)
     expected = ICVIARTMAP(3, index="CH", refine=True, random_state=0).fit(X).labels_
+    folder = tmp_path / "here"  # with a file that no program of ours may run
+    folder.mkdir()
+    (folder / "statistics.py").write_text("open('run', 'w')\nraise SystemExit\n", "utf-8")
     done = subprocess.run(
-        [sys.executable, "-c", FIT],
+        [sys.executable, "-P", "-c", FIT],
         input=json.dumps(X.tolist()),
+        cwd=folder,
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
         capture_output=True,
         text=True,
@@ -72,6 +76,7 @@ def test_a_first_fit(tmp_path: Path) -> None:
     assert loop == "0 1"
     assert others == ["1 0"] * 4
     assert len(list(tmp_path.rglob("*sample_loop.present*.kernel"))) == 1
+    assert not (folder / "run").exists()
 
 
 @pytest.mark.parametrize("name", list(INDICES))
@@ -107,16 +112,30 @@ def test_nobody_is_asked_in_vain(started: list[str], monkeypatch: pytest.MonkeyP
     assert started == []
 
 
-def test_an_interrupt_ends_the_other_process(
-    started: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sleeper = subprocess.Popen([sys.orig_argv[0], "-c", "import time; time.sleep(600)"])
+@pytest.fixture
+def sleeper(started: list[str], monkeypatch: pytest.MonkeyPatch) -> subprocess.Popen[bytes]:
+    """The other process, which would sleep for minutes."""
+    process = subprocess.Popen([sys.orig_argv[0], "-c", "import time; time.sleep(600)"])
+    monkeypatch.setattr(first_run, "_other_process", lambda _: process)
+    return process
 
+
+def test_an_interrupt_ends_the_other_process(
+    sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(first_run, "_other_process", lambda _: sleeper)
     monkeypatch.setattr(first_run, "compile_for", interrupted)
     with pytest.raises(KeyboardInterrupt):
         first_run.compile_by_two(INDICES["CH"])
+    assert sleeper.poll() is not None
+
+
+def test_it_is_not_waited_for_without_end(
+    sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_run, "compile_for", lambda *_: None)
+    monkeypatch.setattr(first_run, "PATIENCE", 0.1)
+    first_run.compile_by_two(INDICES["CH"])
     assert sleeper.poll() is not None

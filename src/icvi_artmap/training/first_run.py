@@ -1,7 +1,7 @@
 """The first fit with an index: two processes compile its kernels.
 
 The sample loop takes about as long to compile as all other kernels of a fit. So this process
-compiles the one, and another, which runs this module, the others; it finds them on the disk then.
+compiles the one, and another process the others; they are found on the disk then.
 Where that cannot be, each kernel is compiled when it is first called, as always.
 """
 
@@ -27,6 +27,17 @@ from icvi_artmap.training.refinement import Partition
 from icvi_artmap.training.sample_loop import make_scratch, present
 from icvi_artmap.training.start import boxes_at, first_partition
 
+#: What the other process runs: the folder of this package and the name of an index are given.
+PROGRAM = """
+import sys
+folder, name = sys.argv[1:]
+if folder not in sys.path:
+    sys.path.insert(0, folder)
+from icvi_artmap.training.first_run import use_others
+use_others(name)
+"""
+#: Seconds that it is waited for at most when the work here is done.
+PATIENCE = 60.0
 #: The indices for which it has been seen to in this process.
 _SEEN: set[str] = set()
 
@@ -45,7 +56,9 @@ def compile_by_two(index: Index) -> None:
         return
     try:
         compile_for(present, arguments)
-        other.wait()
+        other.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        pass
     finally:
         other.kill()
         other.wait()
@@ -63,11 +76,11 @@ def _is_python() -> bool:
 
 
 def _other_process(index: Index) -> subprocess.Popen[bytes]:
-    package = str(Path(__file__).parents[2])
-    paths = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    """Compile the others, with what is in the current folder left alone (-P)."""
+    folder = str(Path(__file__).parents[2])
     return subprocess.Popen(
-        [sys.executable, "-m", __name__, index.name],
-        env={**os.environ, "PYTHONPATH": paths, "ICVI_ARTMAP_QUIET": "1"},
+        [sys.executable, "-P", "-c", PROGRAM, folder, index.name],
+        env={**os.environ, "ICVI_ARTMAP_QUIET": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -90,12 +103,8 @@ def _of_the_sample_loop(index: Index) -> tuple[Any, ...]:
     return (*arrays, Parameters(0.0), make_scratch(2, 2), 0, 0, NO_TRACE, False)
 
 
-def use_others(index: Index) -> None:
-    """Call the kernels that a fit calls beside the sample loop."""
+def use_others(name: str) -> None:
+    """Call the kernels that a fit with this index calls beside the sample loop."""
     data, labels = _two_samples()
     first_partition(data, boxes_at(data.table), Parameters(0.0).alpha)
-    Partition(index, data, labels, 2, 2).sweep()
-
-
-if __name__ == "__main__":
-    use_others(INDICES[sys.argv[1]])
+    Partition(INDICES[name], data, labels, 2, 2).sweep()
