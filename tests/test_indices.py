@@ -390,7 +390,7 @@ def test_many_clusters(name: str) -> None:
     """More clusters than extremes are kept of each: what enters and leaves the short lists."""
     rng = np.random.default_rng(6)
     walk = Walk(name, rng.normal(size=(60, 2)), np.arange(60) % 12, capacity=12)
-    for _ in range(60):
+    for _ in range(30):
         s = int(rng.integers(60))
         walk.check_trial_moves(s)
         walk.move(s, int(rng.integers(walk.k)))
