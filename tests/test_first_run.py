@@ -61,7 +61,7 @@ def test_a_first_fit(tmp_path: Path) -> None:
     expected = ICVIARTMAP(3, index="CH", refine=True, random_state=0).fit(X).labels_
     folder = tmp_path / "here"  # with a file that no program of ours may run
     folder.mkdir()
-    (folder / "statistics.py").write_text("open('run', 'w')\nraise SystemExit\n", "utf-8")
+    (folder / "random.py").write_text("open('run', 'w')\nraise SystemExit\n", "utf-8")
     done = subprocess.run(
         [sys.executable, "-P", "-c", FIT],
         input=json.dumps(X.tolist()),
