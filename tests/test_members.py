@@ -49,6 +49,7 @@ def test_boxes_are_those_of_their_samples(
 ) -> None:
     """A small reserve overflows and is used up more often; with 70 features there is none."""
     monkeypatch.setattr(mem, "RESERVE", reserve)
+    monkeypatch.setattr(mem, "TOGETHER", 16)  # categories are larger than this
     rng = np.random.default_rng(0)
     n_samples, k = 120, 3
     table = rng.random((n_samples, n_features))

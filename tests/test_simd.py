@@ -7,6 +7,7 @@ import pytest
 
 from icvi_artmap._compile.jit import jit
 from icvi_artmap._compile.simd import (
+    AT_ONCE,
     BYTES,
     CACHE_LINE,
     VECTOR,
@@ -20,6 +21,7 @@ from icvi_artmap._compile.simd import (
     intersect,
     subtract_rows,
     subtract_rows_4,
+    whiten,
 )
 
 pytestmark = pytest.mark.nojit
@@ -50,6 +52,11 @@ def call(kind, y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_str
 @jit
 def call_intersect(sets, first, count, words, out, left):
     return intersect(sets, first, count, words, out, left)
+
+
+@jit
+def call_whiten(inverse, whitened, x, z, q, m, lanes):
+    whiten(inverse, whitened, x, z, q, m, lanes)
 
 
 @jit
@@ -86,16 +93,33 @@ def test_sums_over_rows(kind: int, seed: int) -> None:
         np.testing.assert_array_equal(y, expected)
 
 
-@pytest.mark.parametrize("density", [0.3, 0.8, 0.99])
+@pytest.mark.parametrize("m", [1, 2, 3, 10, 16])
+@pytest.mark.parametrize("lanes", [VECTOR, 2 * VECTOR, 3 * VECTOR, 5 * VECTOR])
+def test_whitening_many_at_once(m: int, lanes: int) -> None:
+    rng = np.random.default_rng(m)
+    lower = np.tril(rng.normal(size=(lanes, m, m)))
+    mean, x = rng.normal(size=(lanes, m)), rng.normal(size=m)
+    whitened = np.einsum("lrc,lc->lr", lower, mean)
+    inverse = np.ascontiguousarray(lower.transpose(2, 1, 0).reshape(m, m * lanes))
+    z, q = np.full(m * lanes, np.nan), np.full(lanes, np.nan)
+    call_whiten(inverse, np.ascontiguousarray(whitened.T).ravel(), x, z, q, m, lanes)
+    expected = np.einsum("lrc,lc->lr", lower, x - mean)
+    np.testing.assert_allclose(z.reshape(m, lanes).T, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(q, np.square(expected).sum(axis=1), rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("density", [0.3, 0.8, 0.95, 0.99])
 def test_intersections(density: float) -> None:
     rng = np.random.default_rng(0)
     words, n_sets = 5 * VECTOR, 6
     bits = rng.random((n_sets, 64 * words)) < density
     sets = np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
-    first = np.array([3, 0, 5, 1], np.int64) * words
+    taken = [3, 0, 5, 1, 2, 4, 3, 3]  # the last ones fill up
+    assert len(taken) == 2 * AT_ONCE
+    first = np.array(taken, np.int64) * words
     out, left = np.zeros(words, np.uint64), np.full(words // VECTOR, -1, np.int64)
-    n_left = call_intersect(sets, first, 4, words, out, left)
-    expected = sets[3] & sets[0] & sets[5] & sets[1]
+    n_left = call_intersect(sets, first, len(taken), words, out, left)
+    expected = np.bitwise_and.reduce(sets)
     groups = np.flatnonzero(expected.reshape(-1, VECTOR).any(axis=1))
     np.testing.assert_array_equal(left[:n_left], VECTOR * groups)
     for start in left[:n_left]:

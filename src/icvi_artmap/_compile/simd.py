@@ -1,5 +1,5 @@
 """Sums over rows: of multiples, which linear algebra on small matrices is made of, and of minima;
-intersections of sets, and sets of what is near.
+the same of many small triangular matrices at once; intersections of sets, and sets of what is near.
 
 Numba vectorises ``y[j] += f * row[j]`` only behind checks that y and row do not overlap, reads and
 writes y once for every row, and slices cost as much as a short loop. Here the instructions are
@@ -31,6 +31,8 @@ WIDTH = 2 * VECTOR
 CACHE_LINE = 64
 #: Bytes in a vector: as many as a word has bits.
 BYTES = 64
+#: Sets that are intersected before it is asked whether anything is left.
+AT_ONCE = 4
 #: What is summed.
 PLUS, MINUS, MINIMA = "plus", "minus", "minima"
 
@@ -214,6 +216,80 @@ subtract_rows_4 = _sum(MINUS, 4, (2,))
 add_minima = _sum(MINIMA, 1, (4, 2))
 
 
+def _write_whiten(builder: Any, arguments: Any) -> None:
+    """Tiles as in :func:`_write_sum`; a tile ends with the columns that its last row has."""
+    inverse, whitened, x, z, q, m, lanes = arguments
+    fused = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(_DOUBLES, [_DOUBLES] * 3), f"llvm.fma.v{VECTOR}f64"
+    )
+    side, nothing = builder.mul(m, lanes), ir.Constant(_DOUBLES, [0.0] * VECTOR)
+    with cgutils.for_range(builder, builder.sdiv(lanes, _number(VECTOR))) as loop:
+        at = builder.mul(loop.index, _number(VECTOR))
+        builder.store(nothing, _vector_at(builder, q, at, _DOUBLES), align=8)
+
+    def tile(start: Any, n_vectors: int) -> None:
+        """``n_vectors`` vectors of z from element ``start`` on, and what they add to q."""
+        places = [builder.add(start, _number(VECTOR * v)) for v in range(n_vectors)]
+        sums = [cgutils.alloca_once(builder, _DOUBLES) for _ in places]
+        for at, total in zip(places, sums, strict=True):
+            vector = builder.load(_vector_at(builder, whitened, at, _DOUBLES), align=8)
+            builder.store(builder.fneg(vector), total)
+        columns = builder.add(builder.udiv(places[-1], lanes), _number(1))
+        with cgutils.for_range(builder, columns) as loop:
+            factor = _everywhere(builder, builder.load(builder.gep(x, [loop.index])), _DOUBLES)
+            above = builder.mul(loop.index, side)
+            for at, total in zip(places, sums, strict=True):
+                row = _vector_at(builder, inverse, builder.add(above, at), _DOUBLES)
+                vector = builder.load(row, align=8)
+                builder.store(builder.call(fused, [factor, vector, builder.load(total)]), total)
+        lane = builder.urem(start, lanes)
+        for at, total in zip(places, sums, strict=True):
+            vector, place = builder.load(total), _vector_at(builder, q, lane, _DOUBLES)
+            builder.store(vector, _vector_at(builder, z, at, _DOUBLES), align=8)
+            square = builder.fmul(vector, vector)
+            builder.store(builder.fadd(builder.load(place, align=8), square), place, align=8)
+            lane = builder.add(lane, _number(VECTOR))
+            lane = builder.select(builder.icmp_signed("==", lane, lanes), _number(0), lane)
+
+    done: Any = _number(0)
+    for n_vectors in (4, 1):
+        span = _number(VECTOR * n_vectors)
+        fitting = builder.sdiv(builder.sub(side, done), span)
+        with cgutils.for_range(builder, fitting) as loop:
+            tile(builder.add(done, builder.mul(loop.index, span)), n_vectors)
+        done = builder.add(done, builder.mul(fitting, span))
+    builder.ret_void()
+
+
+def _generate_whiten(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kinds = [_POINTER] * 5 + [_WORD] * 2
+    kind = ir.FunctionType(ir.VoidType(), kinds)
+    routine = _routine(builder.module, "icvi_artmap_whiten", kind, _write_whiten)
+    builder.call(routine, _passed(context, builder, signature, arguments, kinds))
+    return context.get_dummy_value()
+
+
+@intrinsic
+def _whiten(typing, inverse, whitened, x, z, q, m, lanes):
+    return types.void(inverse, whitened, x, z, q, types.int64, types.int64), _generate_whiten
+
+
+def _plain_whiten(inverse: Any, whitened: Any, x: Any, z: Any, q: Any, m: int, lanes: int) -> None:
+    z[:] = -whitened
+    for c in range(m):
+        z += x[c] * inverse[c]
+    q[:] = 0.0
+    for row in z.reshape(m, lanes):
+        q += row * row
+
+
+#: whiten(inverse, whitened, x, z, q, m, lanes): z = L⁻¹x - whitened and q = ‖z‖² for as many
+#: lower triangular L⁻¹ of order ``m`` as there are lanes, a multiple of VECTOR. ``inverse`` has a
+#: row for every column of L⁻¹; in it, as in ``whitened`` and ``z``, lanes are innermost. Above the
+#: diagonals are zeros. Products are added in the order of columns, squares in that of rows.
+whiten = _plain_whiten if config.DISABLE_JIT else _whiten
+
+
 def _write_excess(builder: Any, arguments: Any) -> None:
     a, b, width = arguments
     total = cgutils.alloca_once_value(builder, ir.Constant(_DOUBLES, [0.0] * VECTOR))
@@ -257,21 +333,23 @@ excess = _plain_excess if config.DISABLE_JIT else _excess
 
 def _write_intersect(builder: Any, arguments: Any) -> None:
     sets, first, count, words, out, left = arguments
-    nothing = ir.Constant(ir.IntType(VECTOR), 0)
+    whole = ir.IntType(64 * VECTOR)
     held = cgutils.alloca_once(builder, _WORDS)
     n_left = cgutils.alloca_once_value(builder, _number(0))
 
     def is_empty(bits: Any) -> Any:
-        some = builder.icmp_unsigned("!=", bits, ir.Constant(_WORDS, [0] * VECTOR))
-        return builder.icmp_unsigned("==", builder.bitcast(some, nothing.type), nothing)
+        return builder.icmp_unsigned("==", builder.bitcast(bits, whole), ir.Constant(whole, 0))
 
     with cgutils.for_range(builder, builder.sdiv(words, _number(VECTOR))) as group:
         start = builder.mul(group.index, _number(VECTOR))
         builder.store(ir.Constant(_WORDS, [-1] * VECTOR), held)
-        with cgutils.for_range(builder, count) as row:
-            at = builder.add(builder.load(builder.gep(first, [row.index])), start)
-            bits = builder.load(_vector_at(builder, sets, at, _WORDS), align=8)
-            both = builder.and_(builder.load(held), bits)
+        with cgutils.for_range(builder, builder.sdiv(count, _number(AT_ONCE))) as row:
+            both = builder.load(held)
+            for turn in range(AT_ONCE):
+                place = builder.add(builder.mul(row.index, _number(AT_ONCE)), _number(turn))
+                at = builder.add(builder.load(builder.gep(first, [place])), start)
+                bits = builder.load(_vector_at(builder, sets, at, _WORDS), align=8)
+                both = builder.and_(both, bits)
             builder.store(both, held)
             with builder.if_then(is_empty(both)):
                 row.do_break()
@@ -308,8 +386,9 @@ def _plain_intersect(sets: Any, first: Any, count: int, words: int, out: Any, le
     return len(starts)
 
 
-#: intersect(sets, first, count, words, out, left): what the ``count`` sets have in common that
-#: begin at elements first[0], first[1], ... of ``sets``, in groups of VECTOR words. Writes the
+#: intersect(sets, first, count, words, out, left): what the ``count`` sets, a multiple of AT_ONCE,
+#: have in common that begin at elements first[0], first[1], ... of ``sets``, in groups of VECTOR
+#: words. Writes the
 #: first words of those groups in which something is left to ``left`` and returns how many there
 #: are; of the others ``out`` has nothing. ``left`` needs room for every group.
 intersect = _plain_intersect if config.DISABLE_JIT else _intersect

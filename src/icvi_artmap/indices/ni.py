@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, shared
-from icvi_artmap._compile.simd import WIDTH, add_rows, aligned_zeros
+from icvi_artmap._compile.simd import VECTOR, aligned_zeros, whiten
 from icvi_artmap.indices.base import RESOLUTION, Index, implement
 from icvi_artmap.indices.shared import cholesky
 from icvi_artmap.indices.shared.criterion import Criterion
@@ -44,8 +44,6 @@ from icvi_artmap.samples.scaling import Data
 LANES = cholesky.BLOCK
 #: The first component. Not a plain 0: a function is compiled anew for every literal integer.
 FIRST = np.int64(0)
-#: Columns of L⁻¹ taken together: those after leave out the rows that are zero in all of them.
-TOGETHER = 8
 #: ln(y) >= LN2_PER_BIT × (bits of y - bits of 1): exponent and mantissa read as one number.
 LN2_PER_BIT = math.log(2.0) / 2.0**52
 BITS_OF_ONE = 1023 << 52
@@ -85,8 +83,6 @@ class Lanes(NamedTuple):
     inverse: NDArray[np.float64]  #: (m, m kp) column c of L⁻¹ for all rows and clusters
     whitened: NDArray[np.float64]  #: (m kp,) L⁻¹ mu
     z: NDArray[np.float64]  #: (m kp,) scratch: L⁻¹ (x - mu)
-    squares: NDArray[np.float64]  #: (m kp,) scratch: z²
-    one: NDArray[np.float64]  #: (1,) 1
     q: NDArray[np.float64]  #: (kp,) scratch: their sum
     y: NDArray[np.float64]  #: (kp,) scratch
     bits: NDArray[np.int64]  #: (kp,) y read as integers
@@ -116,7 +112,7 @@ def make_state(moments: Moments, total: Moments) -> NIState:
     m, side, n = min(d, LANES), cholesky.padded(d), float(total.n[0])
     delta = ridge(d)
     covariance = mom.symmetric(total.scatter[0]) / (n - 1.0 if n > 1.0 else 1.0) + delta * np.eye(d)
-    lanes = -(-k // WIDTH) * WIDTH
+    lanes = -(-k // VECTOR) * VECTOR
     y = aligned_zeros(lanes)
     return NIState(
         moments=moments,
@@ -132,8 +128,6 @@ def make_state(moments: Moments, total: Moments) -> NIState:
             inverse=aligned_zeros((m, m * lanes)),
             whitened=aligned_zeros(m * lanes),
             z=aligned_zeros(m * lanes),
-            squares=aligned_zeros(m * lanes),
-            one=np.ones(1),
             q=aligned_zeros(lanes),
             y=y,
             bits=y.view(np.int64),
@@ -264,18 +258,9 @@ def _removal_gain(state, src, x):
 @inline
 def _sum_lanes(lanes, x):
     """z and q of the first components for all clusters, and y = 1 + q rate."""
-    m, z, squares, q, y = lanes.inverse.shape[0], lanes.z, lanes.squares, lanes.q, lanes.y
-    side, kp, rate = z.shape[0], q.shape[0], lanes.adding[2]
-    for j in range(side):
-        z[j] = -lanes.whitened[j]
-    for c in range(0, m, TOGETHER):  # rows before c of column c are zero
-        above, count = c * kp, min(TOGETHER, m - c)
-        add_rows(z, above, 0, lanes.inverse, c * side + above, side, x, c, 1, count, side - above)
-    for j in range(side):
-        squares[j] = z[j] * z[j]
-    for i in range(kp):
-        q[i] = 0.0
-    add_rows(q, 0, 0, squares, 0, kp, lanes.one, 0, 0, m, kp)
+    m, q, y = lanes.inverse.shape[0], lanes.q, lanes.y
+    kp, rate = q.shape[0], lanes.adding[2]
+    whiten(lanes.inverse, lanes.whitened, x, lanes.z, q, m, kp)
     for i in range(kp):
         y[i] = 1.0 + q[i] * rate[i]
 
@@ -308,6 +293,13 @@ def _gain(base, weight, rate, q, otherwise):
 
 
 @inline
+def _most_gain(base, weight, rate, q):
+    """No less than what removing gains, without a logarithm: -ln(1 - t) <= t / (1 - t)."""
+    share = 1.0 - q * rate
+    return base + weight * (q * rate / share) if share > 0.0 else np.inf
+
+
+@inline
 def _bounded_q(state, x, i):
     """No less than the q of adding x to cluster i, from what the lanes have."""
     m, q = state.lanes.inverse.shape[0], state.lanes.q[i]
@@ -325,24 +317,26 @@ def trial_moves(state, s, x, src, out):
     _renew_all(state)
     _sum_lanes(lanes, x)
     base, weight, rate = lanes.adding[0], lanes.adding[1], lanes.adding[2]
-    gain = _gain(law[1], law[0], law[2], _bounded_q(state, x, src), np.inf)
-    least_gain, best, unknown = -np.inf, np.inf, True
+    gain = _most_gain(law[1], law[0], law[2], _bounded_q(state, x, src))
+    least_gain, best, likely = -np.inf, np.inf, 0
     least = gain + 2.0 * resolution  # a target must cost no more than this to win
     for i in range(k):
         cost = base[i] + weight[i] * (LN2_PER_BIT * (lanes.bits[i] - BITS_OF_ONE) - BOUND_SLACK)
-        if cost <= least and i != src:
-            if unknown:
-                q, unknown = _adding_q(state, x, src, np.inf), False
-                gain = _gain(law[1], law[0], law[2], q, np.inf)
-                least_gain = _gain(law[3], law[0], law[4], q, -np.inf)
-                least = gain + 2.0 * resolution
-            if cost <= least:
+        out[i] = -cost
+        likely += cost <= least
+    if likely > (-out[src] <= least):
+        q = _adding_q(state, x, src, np.inf)
+        gain = _gain(law[1], law[0], law[2], q, np.inf)
+        least_gain = _gain(law[3], law[0], law[4], q, -np.inf)
+        least = gain + 2.0 * resolution
+        for i in range(k):
+            if -out[i] <= least and i != src:
                 most = (least - base[i]) / weight[i]
                 limit = math.expm1(most) / rate[i] if most < LOG_HUGE else np.inf
                 cost = base[i] + weight[i] * math.log1p(_adding_q(state, x, i, limit) * rate[i])
                 best = min(best, cost)
                 least = min(least, cost + 2.0 * resolution)
-        out[i] = -cost
+                out[i] = -cost
     if best < least_gain - 2.0 * resolution:
         gain = least_gain
     elif best <= gain + 2.0 * resolution:

@@ -16,7 +16,7 @@ GROUP boxes at a time, until nothing is left of a group.
 
 Of boxes at a distance that says little: D is a sum, and most boxes are near enough in every single
 feature. So the weights are also kept rounded down to bytes, and where D may be large, it is summed
-from those for all boxes at once: no more than it is.
+from those for all boxes at once: no more than it is. What is too large for its norm is left out.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline
 from icvi_artmap._compile.simd import (
+    AT_ONCE,
     VECTOR,
     WIDTH,
     add_minima,
@@ -83,7 +84,7 @@ class Boxes(NamedTuple):
     found: NDArray[np.int64]  #: (capacity,) scratch: boxes near a sample
     near: NDArray[np.uint64]  #: (capacity / 64,) scratch: the same as a set
     left: NDArray[np.int64]  #: (capacity / GROUP,) scratch: groups of words that are not empty
-    first: NDArray[np.int64]  #: (2d + 1,) scratch: where the sets to intersect begin
+    first: NDArray[np.int64]  #: (2d + AT_ONCE,) scratch: where the sets to intersect begin
 
 
 def choose_bins(sample: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -134,7 +135,7 @@ def make_boxes(
         found=np.zeros(capacity, np.int64),
         near=aligned_zeros(capacity // 64, np.uint64),
         left=np.zeros(capacity // GROUP, np.int64),
-        first=np.zeros(width + 1, np.int64),
+        first=np.zeros(width + AT_ONCE, np.int64),
     )
 
 
@@ -245,7 +246,10 @@ def _near_by_bins(boxes, x, own, reach, least_norm, words):
         for f in range(done, stop):
             first[2 * f + 1] = (BINS * f + _bin(boxes, f, x[f] + reach)) * row
             first[2 * f + 2] = (BINS * (d + f) + _bin(boxes, f, x[f] - reach)) * row
-        groups = intersect(boxes.sets, first, 2 * stop + 1, words, near, left)
+        count = -(-(2 * stop + 1) // AT_ONCE) * AT_ONCE
+        for place in range(2 * stop + 1, count):
+            first[place] = first[0]
+        groups = intersect(boxes.sets, first, count, words, near, left)
         _leave_out(near, own)
         union = _NOTHING
         for group in range(groups):
@@ -256,14 +260,18 @@ def _near_by_bins(boxes, x, own, reach, least_norm, words):
 
 
 @inline
-def _near_by_bytes(boxes, x, own, reach, words):
-    """The same by the bytes of all boxes, for a ``reach`` below 1; norms are not looked at."""
+def _near_by_bytes(boxes, x, own, reach, least_norm, words):
+    """The same by the bytes of all boxes, for a ``reach`` below 1."""
     d, few = x.shape[0] // 2, boxes.levels.shape[0] // 2
     for f in range(few):
         boxes.point[f] = np.uint8(math.ceil(_level(x[f])))
         boxes.point[few + f] = np.uint8(math.ceil(_level(x[d + f])))
     levels, point, near, left = boxes.levels, boxes.point, boxes.near, boxes.left
     groups = close(levels, levels.shape[1], point, 2 * few, int(LEVELS * reach), words, near, left)
+    large = boxes.sets[2 * d, _norm_bin(least_norm / d)]
+    for group in range(groups):
+        for word in range(left[group], left[group] + GROUP // 64):
+            near[word] &= large[word]
     _leave_out(near, own)
     return groups
 
@@ -291,7 +299,7 @@ def find_near(boxes, x, own, distance, smallest, alpha, most):
     words = -(-boxes.used[0] // GROUP) * (GROUP // 64)
     boxes.found[0] = own
     if FAR <= reach < 1.0:
-        groups = _near_by_bytes(boxes, x, own, reach, words)
+        groups = _near_by_bytes(boxes, x, own, reach, least_norm, words)
     else:
         groups = _near_by_bins(boxes, x, own, reach, least_norm, words)
     count = 1 if own >= 0 else 0

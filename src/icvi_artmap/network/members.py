@@ -25,6 +25,8 @@ NONE = -1
 RESERVE = 8
 #: With more features there are too many bounds for that.
 RESERVE_FEATURES = 64
+#: Samples of a category that are looked at together.
+TOGETHER = 256
 #: Samples are numbered by 32 bits.
 MOST_SAMPLES = 2**31 - 1
 
@@ -42,6 +44,8 @@ class Members(NamedTuple):
     beyond: NDArray[np.float64]  #: (capacity, 2d) all samples of a lesser value are in reserve
     values: NDArray[np.float64]  #: (2d, RESERVE) scratch: values of the reserve
     wanted: NDArray[np.int64]  #: (2d,) scratch: components to look for
+    some: NDArray[np.int32]  #: (TOGETHER,) scratch: samples
+    read: NDArray[np.float64]  #: (TOGETHER,) scratch: a component of each
 
 
 def make_members(labels: NDArray[np.int64], capacity: int, n_features: int) -> Members:
@@ -73,6 +77,8 @@ def make_members(labels: NDArray[np.int64], capacity: int, n_features: int) -> M
         beyond=np.full((capacity, width), -np.inf),
         values=np.empty((width, size)),
         wanted=np.empty(width, np.int64),
+        some=np.empty(TOGETHER, np.int32),
+        read=np.empty(TOGETHER),
     )
 
 
@@ -160,7 +166,8 @@ def _from_reserve(members, data, c, component):
 def _look(members, data, c, count):
     """Find the least values of ``count`` components, listed in ``wanted``; fill their reserves.
 
-    One pass over the samples of the category, whatever the count.
+    One pass over the samples of the category, whatever the count. Samples lie anywhere in memory:
+    some are listed, then their values read, then compared, so that none is waited for alone.
     """
     size = members.reserve.shape[2]
     for w in range(count):
@@ -169,20 +176,26 @@ def _look(members, data, c, count):
             members.reserve[c, members.wanted[w], p] = NONE
     s = members.first[c]
     while s != NONE:
-        row = row_of(data, s)
+        some = 0
+        while s != NONE and some < members.some.shape[0]:
+            members.some[some] = s
+            some += 1
+            s = members.following[s]
         for w in range(count):
             component = members.wanted[w]
-            value = _value(data, row, component)
+            for t in range(some):
+                row = row_of(data, members.some[t])
+                members.read[t] = _value(data, row, component)
             values, reserve = members.values[component], members.reserve[c, component]
-            p = size - 1
-            if value < values[p]:
-                while p > 0 and values[p - 1] > value:
-                    values[p] = values[p - 1]
-                    reserve[p] = reserve[p - 1]
-                    p -= 1
-                values[p] = value
-                reserve[p] = s
-        s = members.following[s]
+            for t in range(some):
+                value, p = members.read[t], size - 1
+                if value < values[p]:
+                    while p > 0 and values[p - 1] > value:
+                        values[p] = values[p - 1]
+                        reserve[p] = reserve[p - 1]
+                        p -= 1
+                    values[p] = value
+                    reserve[p] = members.some[t]
     for w in range(count):
         component = members.wanted[w]
         members.beyond[c, component] = members.values[component, size - 1]
