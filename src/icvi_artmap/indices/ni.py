@@ -56,6 +56,8 @@ LOG_HUGE = 700.0
 #: The criterion for k: weight of the parameters of a Gaussian, and the part of a sample of mean
 #: variance that is added to every cluster. Chosen on generated sets (docs/beyond.md).
 WEIGHT, SEEN = 0.75, 0.1
+#: Numbers in a table of samples for several clusters: some hundred kilobytes.
+TABLE_SIZE = 1 << 16
 #: A choice of k is relied on if the criterion of the runner-up is greater by this.
 CLEAR = 10.0
 #: Share of a determinant that is left without a sample, at least: less is rounding.
@@ -466,14 +468,16 @@ class Determinants:
 
     def of_adding(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         state, k = self.state, self._k
-        n, mean = state.moments.n[:k], state.moments.mean[:k]
+        n, mean = state.moments.n[:k, None], state.moments.mean[:k, None]
         share = (n + 1) / state.n
-        cost = np.empty((len(x), k))
-        for i in range(k):
-            white = (x - mean[i]) @ self._whitening[i]
-            q = np.einsum("sf,sf->s", white, white)
-            logdet = self._logdet[i] + np.log1p(q / (n[i] + 1))
-            cost[:, i] = share[i] * (0.5 * logdet - np.log(share[i])) - state.term[i]
+        base, cost = 0.5 * self._logdet[:k, None] - np.log(share), np.empty((len(x), k))
+        at_once = max(1, TABLE_SIZE // max(1, x.size))
+        for first in range(0, k, at_once):
+            part = slice(first, min(first + at_once, k))
+            white = (x - mean[part]) @ self._whitening[part]
+            q = np.einsum("isf,isf->is", white, white)
+            rise = share[part] * (base[part] + 0.5 * np.log1p(q / (n[part] + 1)))
+            cost[:, part] = (rise - state.term[part, None]).T
         return cost
 
     def renew(self, clusters: NDArray[np.int64]) -> None:

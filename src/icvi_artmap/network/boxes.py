@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._compile.jit import inline
+from icvi_artmap._compile.jit import inline, shared
 from icvi_artmap._compile.simd import (
     AT_ONCE,
     VECTOR,
@@ -335,7 +335,7 @@ def _place(boxes, c, f, bin):
         boxes.bins[c, f] = bin
 
 
-@inline
+@shared
 def note(boxes, c):
     """The weights of box c have changed: renew its norm and the sets it is in."""
     width = boxes.weight.shape[1]
@@ -385,7 +385,7 @@ def append(boxes, x):
     return c
 
 
-@inline
+@shared
 def bury(boxes, c):
     """Remove a box; its slot stays empty."""
     width = boxes.weight.shape[1]

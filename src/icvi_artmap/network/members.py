@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._compile.jit import inline
+from icvi_artmap._compile.jit import inline, shared
 from icvi_artmap.network.boxes import bury, note
 from icvi_artmap.samples.scaling import coded_value, row_of
 
@@ -162,7 +162,7 @@ def _from_reserve(members, data, c, component):
     return least if least <= members.beyond[c, component] else np.inf
 
 
-@inline
+@shared
 def _look(members, data, c, count):
     """Find the least values of ``count`` components, listed in ``wanted``; fill their reserves.
 
