@@ -337,7 +337,7 @@ def test_trials_without_kept_factors(name: str, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("overlap", [0.2, 2.0])
-@pytest.mark.parametrize("name", ["DB", "SIL", "GD43", "GD53"])
+@pytest.mark.parametrize("name", ["DB", "SIL", "PS", "GD43", "GD53"])
 def test_moves_and_merges_of_many_clusters(name: str, overlap: float) -> None:
     """Where only what may win is tried, the winner is the same, and the rest has a bound."""
     rng = np.random.default_rng(8)
