@@ -9,6 +9,8 @@ hard partitions", IEEE Access 8, 2020.
 
 from __future__ import annotations
 
+import numpy as np
+
 from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.shared import gaussians
@@ -36,7 +38,46 @@ def combine(state, i, j, n_new, pair):
     return total
 
 
-gaussians.implement_gaussians(RHState, combine)
+@inline
+def refer(state):
+    return 0.0
+
+
+@inline
+def worth(state, h):
+    return h
+
+
+@inline
+def quick_score(state, total):
+    return total
+
+
+@inline
+def of_target(state, i, row):
+    return 0.0
+
+
+@inline
+def bound_moves(state, x, src, out):
+    return False
+
+
+@inline
+def bound_move(state, x, src, i):
+    return np.inf
+
+
+gaussians.implement_gaussians(
+    RHState,
+    combine=combine,
+    refer=refer,
+    worth=worth,
+    quick_score=quick_score,
+    of_target=of_target,
+    bound_moves=bound_moves,
+    bound_move=bound_move,
+)
 
 INDEX = Index(
     "rH",

@@ -15,6 +15,11 @@ every ordered pair, and w = L⁻¹u, z = L⁻¹(mu_i - mu_j), q = wᵀw, c = w�
 a sum of squares, in which nothing cancels: z in the direction of w, which is stretched, and across
 it. That is a substitution, O(d²), for every pair with a target. What the cluster that x leaves has
 to do with the others is computed by factorisation, once for all targets, as is its pair with each.
+
+With many clusters, sums over rows are kept too: what a pair adds to the score (``worth``), summed
+over the pairs of each cluster. They follow the changes, so they have lost some digits, and a score
+made of them is called quick. Only targets are tried that may win by a bound (``bound_moves``), and
+by their quick scores; where those leave open who wins, the scores are computed in full.
 """
 
 from __future__ import annotations
@@ -30,6 +35,7 @@ from icvi_artmap._compile.simd import aligned_zeros
 from icvi_artmap.indices.base import dispatched, implement
 from icvi_artmap.indices.shared import centres as cen
 from icvi_artmap.indices.shared import cholesky
+from icvi_artmap.indices.shared import rows as rws
 from icvi_artmap.indices.shared.ridge import ridge
 from icvi_artmap.samples.moments import Moments
 
@@ -43,6 +49,10 @@ STALE = math.inf
 MOST_KEPT = 1 << 26
 #: A squared length that counts as none.
 NOTHING = 1e-200
+#: Sums over rows are computed anew after so many changes of clusters.
+CHANGES = np.int64(256)
+#: A part of a quadratic form that its factor may have lost by rounding, where the ridge is small.
+UNSURE = 1e-3
 
 
 class Pairs(NamedTuple):
@@ -56,6 +66,26 @@ class Pairs(NamedTuple):
     apart: NDArray[np.float64]  #: (k, k, dp) z
 
 
+class Sums(NamedTuple):
+    """What the pairs of every cluster add up to, with some digits lost; kept with many clusters."""
+
+    row: NDArray[np.float64]  #: (k,)
+    total: NDArray[np.float64]  #: (2,) over all pairs, and the most that was since all were summed
+    rest: NDArray[np.float64]  #: (1,) scratch: what is left of a cluster, with all others
+    reference: NDArray[np.float64]  #: (1,) what they are relative to
+    changes: NDArray[np.int64]  #: (1,) of clusters that may be left until all are summed again
+    far: NDArray[np.float64]  #: (k, k) the quadratic forms in h
+    part: NDArray[np.float64]  #: (k, k) what ``of_target`` says of row and column
+    parts: NDArray[np.float64]  #: (k,) its sums over rows
+
+
+class Alone(NamedTuple):
+    """Of every cluster: the factor of S/n + 2δI, which all A of its pairs are no less than."""
+
+    factor: NDArray[np.float64]  #: (k, dp, dp)
+    stale: NDArray[np.bool_]  #: (k,) whether the factor does not belong to the moments
+
+
 class Room(NamedTuple):
     """Scratch. Vectors of length dp are zero from d on."""
 
@@ -67,6 +97,7 @@ class Room(NamedTuple):
     u: NDArray[np.float64]  #: (dp,)
     z: NDArray[np.float64]  #: (dp,)
     block: NDArray[np.float64]  #: (BLOCK,)
+    squared: NDArray[np.float64]  #: (1,) the quadratic form in the last h computed
 
 
 class GaussiansState(NamedTuple):
@@ -79,6 +110,8 @@ class GaussiansState(NamedTuple):
     cached: NDArray[np.float64]  #: (k, k) room for what an index makes of ``term``
     reference: NDArray[np.float64]  #: (1,) what ``cached`` is relative to
     pairs: Pairs
+    sums: Sums
+    alone: Alone
     first: NDArray[np.float64]  #: (k,) scratch: h of a new cluster
     second: NDArray[np.float64]  #: (k,) scratch: h of another
     room: Room
@@ -101,6 +134,17 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
             logdet=np.full((k, k), STALE),
             apart=aligned_zeros((kept, kept, side)),
         ),
+        sums=Sums(
+            row=np.zeros(k),
+            total=np.zeros(2),
+            rest=np.zeros(1),
+            reference=np.zeros(1),
+            changes=np.zeros(1, np.int64),
+            far=np.zeros((k, k)),
+            part=np.zeros((k, k)),
+            parts=np.zeros(k),
+        ),
+        alone=Alone(factor=aligned_zeros((k, side, side)), stale=np.ones(k, np.bool_)),
         first=np.empty(k),
         second=np.empty(k),
         room=Room(
@@ -112,6 +156,7 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
             u=aligned_zeros(side),
             z=aligned_zeros(side),
             block=aligned_zeros(cholesky.BLOCK),
+            squared=np.zeros(1),
         ),
         scratch=np.empty(side),
     )
@@ -123,6 +168,42 @@ def combine(state, i, j, n_new, pair):
 
     ``state.first`` and ``state.second`` have the h of the new ones to the others, ``pair`` is that
     of the two to each other.
+    """
+
+
+@dispatched
+def refer(state):
+    """What the worths of all pairs are relative to, from the present h."""
+
+
+@dispatched
+def worth(state, h):
+    """What a pair with this h adds to the sum that the score is made of."""
+
+
+@dispatched
+def quick_score(state, total):
+    """The score of that sum; not a number if it may have lost too many digits."""
+
+
+@dispatched
+def of_target(state, i, row):
+    """What bounds need to know of a pair whose first cluster is a target, to be summed."""
+
+
+@dispatched
+def bound_moves(state, x, src, out):
+    """out[i]: no less than the score of a move of x from src to i; whether these can be used.
+
+    ``second`` has the h of what is left of src.
+    """
+
+
+@dispatched
+def bound_move(state, x, src, i):
+    """No less than the score of a move of x from src to i, nearer to it; from more work.
+
+    ``with_target`` can be asked.
     """
 
 
@@ -189,6 +270,7 @@ def _from_cluster(state, covariance, mean, row):
     a = room.matrix
     logdet = _factorise(a, covariance, m.scatter[row], divisor, state.delta, d, room.block)
     squared = cholesky.quadratic(a, mean, m.mean[row], room.u, room.z, FIRST, 0.0, np.inf)
+    room.squared[0] = squared
     return _entropy(squared, logdet, d)
 
 
@@ -211,22 +293,100 @@ def _to_others(state, covariance, mean, i, j, out):
 
 
 @inline
+def _exchange(state, i, row, h):
+    """The sums with another h of two clusters."""
+    sums, gain = state.sums, worth(state, h) - worth(state, state.term[i, row])
+    sums.row[i] += gain
+    sums.row[row] += gain
+    sums.total[0] += gain
+
+
+@inline
+def _exchange_part(state, i, row):
+    """The sum over the row of i with another entry."""
+    sums, part = state.sums, of_target(state, i, row)
+    sums.parts[i] += part - sums.part[i, row]
+    sums.part[i, row] = part
+
+
+@inline
 def _update_cluster(state, i):
-    m, room = state.moments, state.room
+    m, room, summed = state.moments, state.room, state.sums.changes[0] > 0
+    state.alone.stale[i] = True
     _plain_covariance(room.one, m, i, room.u, state.delta)
     for row in range(m.size[0]):
         state.pairs.logdet[i, row] = STALE
         state.pairs.logdet[row, i] = STALE
         if row != i:
-            state.term[i, row] = _from_cluster(state, room.one, m.mean[i], row)
-            state.term[row, i] = state.term[i, row]
+            h = _from_cluster(state, room.one, m.mean[i], row)
+            if summed:
+                _exchange(state, i, row, h)
+            state.term[i, row] = h
+            state.term[row, i] = h
+            state.sums.far[i, row] = room.squared[0]
+            state.sums.far[row, i] = room.squared[0]
+            if summed:
+                _exchange_part(state, i, row)
+                _exchange_part(state, row, i)
 
 
 @inline
 def update(state, i, j):
+    sums = state.sums
+    if i == j:  # more may have changed than one can say
+        sums.changes[0] = 0
     for c in (i, j):
         _update_cluster(state, c)
+    if sums.changes[0] > 0:
+        sums.changes[0] -= 1
+        sums.total[1] = max(sums.total[1], sums.total[0])
+        if np.isnan(quick_score(state, sums.total[0])):
+            sums.changes[0] = 0
     state.changed[0] = True
+
+
+@inline
+def renew_sums(state):
+    """Sum over all rows, unless sums that can be relied on are there."""
+    sums, k = state.sums, state.moments.size[0]
+    if sums.changes[0] > 0:
+        return
+    sums.reference[0] = refer(state)
+    sums.total[0] = 0.0
+    for row in range(k):
+        sums.row[row] = 0.0
+        sums.parts[row] = 0.0
+        for column in range(k):
+            if column != row:
+                sums.row[row] += worth(state, state.term[row, column])
+                sums.part[row, column] = of_target(state, row, column)
+                sums.parts[row] += sums.part[row, column]
+        sums.total[0] += 0.5 * sums.row[row]
+    sums.total[1] = sums.total[0]
+    sums.changes[0] = CHANGES
+
+
+@inline
+def reach(state, x, i):
+    """No less than q = uᵀA⁻¹u, u = x - mu_i, for the pairs of cluster i with any other."""
+    m, alone, room = state.moments, state.alone, state.room
+    a = alone.factor[i]
+    if alone.stale[i]:
+        d = m.mean.shape[1]
+        cholesky.load(a, m.scatter[i], float(m.n[i]), 2.0 * state.delta)
+        cholesky.eliminate(a, FIRST, d)
+        cholesky.invert_blocks(a, d, room.block)
+        alone.stale[i] = False
+    q = cholesky.quadratic(a, x, m.mean[i], room.u, room.z, FIRST, 0.0, np.inf)
+    return q * (1.0 + UNSURE)
+
+
+@inline
+def left_over(state, i, src):
+    """Sum over the pairs without i and src."""
+    sums = state.sums
+    both = sums.row[i] + sums.row[src] - worth(state, state.term[i, src])
+    return sums.total[0] - both
 
 
 @inline
@@ -308,9 +468,100 @@ def _renew_pairs(state, src):
 
 
 @inline
+def _renew_pairs_of(state, x, i, src):
+    """Factor what a move from src to i asks for; src without x is in ``room`` after that, too."""
+    m, pairs, renewed = state.moments, state.pairs, False
+    for row in range(m.size[0]):
+        if i != row and row != src and pairs.logdet[i, row] == STALE:
+            _renew_pair(m, pairs, state.room, i, row, state.delta)
+            renewed = True
+    if renewed:
+        _shrink(state, x, src)
+
+
+@inline
+def _prepare(state, x, src, i):
+    """What ``with_target`` asks for, and the pair of target i with what is left of src."""
+    if state.pairs.factor.shape[0] > 0:
+        _renew_pairs_of(state, x, i, src)
+    _grow(state, x, i)
+
+
+@inline
+def with_target(state, x, i, row):
+    """h of cluster i with x and cluster ``row``."""
+    if state.pairs.factor.shape[0] > 0:
+        return _after_adding(state, x, i, row)
+    return _from_cluster(state, state.room.one, state.room.mean_one, row)
+
+
+@inline
+def _try(state, x, src, i):
+    """The h of target i with x to ``first``; returns that to what is left of src."""
+    for row in range(state.moments.size[0]):
+        if row != i and row != src:
+            state.first[row] = with_target(state, x, i, row)
+    return _of_new(state)
+
+
+@inline
+def _quick(state, i, src, pair):
+    """The quick score of a move from src to i; that in full, if it has lost too many digits."""
+    total = left_over(state, i, src) + worth(state, pair)
+    for row in range(state.moments.size[0]):
+        if row != i and row != src:
+            total += worth(state, state.first[row]) + worth(state, state.second[row])
+    quick = quick_score(state, total)
+    return combine(state, i, src, TWO_NEW, pair) if np.isnan(quick) else quick
+
+
+@inline
+def _in_full(state, x, src, out, best):
+    """Compute in full the scores that are the best by their quick ones, or so nearly."""
+    k, rivals = state.moments.size[0], 0
+    for i in range(k):
+        rivals += not rws.cannot_win(out[i], best)
+    if rivals == 1:
+        return
+    for i in range(k):
+        if not rws.cannot_win(out[i], best):
+            if i == src:
+                out[i] = score(state)
+            else:
+                _prepare(state, x, src, i)
+                out[i] = combine(state, i, src, TWO_NEW, _try(state, x, src, i))
+
+
+@inline
+def _try_some(state, x, src, out):
+    """Moves of a sample that is not alone, among many clusters."""
+    k, room = state.moments.size[0], state.room
+    renew_sums(state)
+    _shrink(state, x, src)
+    _to_others(state, room.other, room.mean_other, src, src, state.second)
+    some = bound_moves(state, x, src, out)
+    out[src] = quick_score(state, state.sums.total[0])
+    if np.isnan(out[src]):
+        out[src] = score(state)
+    best, i = out[src], rws.first_to_try(out, src, k, some)
+    for _ in range(k):
+        if i != src and not (some and rws.cannot_win(out[i], best)):
+            _prepare(state, x, src, i)
+            out[i] = bound_move(state, x, src, i) if some else np.inf
+            if not rws.cannot_win(out[i], best):
+                out[i] = _quick(state, i, src, _try(state, x, src, i))
+                best = max(best, out[i])
+        i = i + 1 if i < k - 1 else 0
+    _in_full(state, x, src, out, best)
+    return cen.scores_resolution(out, k)
+
+
+@inline
 def trial_moves(state, s, x, src, out):
     m, room = state.moments, state.room
     k, kept, empties = m.size[0], state.pairs.factor.shape[0] > 0, m.n[src] == 1
+    if k > rws.FEW and not empties:
+        return _try_some(state, x, src, out)
     if kept:
         _renew_pairs(state, src)
     if not empties:
@@ -365,14 +616,18 @@ def trial_split(state, i, parts, p, q):
     return combine(state, i, i, TWO_NEW, _of_new(state))
 
 
-def implement_gaussians(state_type: type, combine_function: object) -> None:
-    """Register an index that is a function of the cross-entropies of all pairs."""
+def implement_gaussians(state_type: type, **functions: object) -> None:
+    """Register an index that is a function of the cross-entropies of all pairs.
+
+    ``combine``, ``refer``, ``worth``, ``quick_score``, ``of_target``, ``bound_moves`` and
+    ``bound_move``.
+    """
     implement(
         state_type,
-        combine=combine_function,
         update=update,
         score=score,
         trial_moves=trial_moves,
         trial_merge=trial_merge,
         trial_split=trial_split,
+        **functions,
     )
