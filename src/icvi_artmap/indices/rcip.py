@@ -24,8 +24,10 @@ from icvi_artmap.samples.moments import Moments
 #: A sum of potentials below this, relative to the largest one, may have lost some of them.
 FAINT = 1e-200
 #: A sum that follows changes is not relied on below this part of the most it has been.
-FADED = 1e-4
-#: Nor above this.
+FADED = 1e-2
+#: What it may have lost then, as a part of it.
+DOUBT = 1e-8
+#: Nor is it relied on above this.
 HUGE = 1e100
 
 
@@ -131,6 +133,12 @@ def quick_score(state, total):
 
 
 @inline
+def doubt(state):
+    """Sums that follow changes are exact to this part of themselves."""
+    return DOUBT
+
+
+@inline
 def of_target(state, i, row):
     """A bound of the potential with A in place of M, which is no less than (1 - 1/n_i) M."""
     n, h = state.moments.n[i], state.term[i, row]
@@ -184,15 +192,25 @@ def bound_move(state, x, src, i):
     return _bound(state, src, i, near + max(left, 0.0) * _dimmed(state, x, i))
 
 
+@inline
+def bound_merge(state, i, j):
+    """As if the two had no potential together."""
+    sums = state.sums
+    total = gaussians.left_over(state, i, j) - rws.ROUNDING * sums.total[1]
+    return sums.reference[0] - math.log(total) if total > 0.0 else np.inf
+
+
 gaussians.implement_gaussians(
     RCIPState,
     combine=combine,
     refer=refer,
     worth=worth,
     quick_score=quick_score,
+    doubt=doubt,
     of_target=of_target,
     bound_moves=bound_moves,
     bound_move=bound_move,
+    bound_merge=bound_merge,
 )
 
 INDEX = Index(

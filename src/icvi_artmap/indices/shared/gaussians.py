@@ -50,9 +50,11 @@ MOST_KEPT = 1 << 26
 #: A squared length that counts as none.
 NOTHING = 1e-200
 #: Sums over rows are computed anew after so many changes of clusters.
-CHANGES = np.int64(256)
+CHANGES = np.int64(1024)
 #: A part of a quadratic form that its factor may have lost by rounding, where the ridge is small.
 UNSURE = 1e-3
+#: A part of all that was ever added to the sums of pulls that these may have lost by rounding.
+PULLS_LOST = 1e-12
 
 
 class Pairs(NamedTuple):
@@ -74,9 +76,21 @@ class Sums(NamedTuple):
     rest: NDArray[np.float64]  #: (1,) scratch: what is left of a cluster, with all others
     reference: NDArray[np.float64]  #: (1,) what they are relative to
     changes: NDArray[np.int64]  #: (1,) of clusters that may be left until all are summed again
+    size: NDArray[np.int64]  #: (1,) k when all were summed
+    trace: NDArray[np.float64]  #: (1,) of all covariances
     far: NDArray[np.float64]  #: (k, k) the quadratic forms in h
+    far_row: NDArray[np.float64]  #: (k,) their sums over rows
     part: NDArray[np.float64]  #: (k, k) what ``of_target`` says of row and column
     parts: NDArray[np.float64]  #: (k,) its sums over rows
+
+
+class Pulls(NamedTuple):
+    """Of every ordered pair i, j: v = A⁻¹(mu_i - mu_j), and sums over j; of no pair if not kept."""
+
+    vector: NDArray[np.float64]  #: (k, k, d)
+    total: NDArray[np.float64]  #: (k, d) Σ v
+    square: NDArray[np.float64]  #: (k, d, d) Σ vvᵀ
+    mass: NDArray[np.float64]  #: (k,) Σ |v|² of all v there have been
 
 
 class Alone(NamedTuple):
@@ -112,10 +126,21 @@ class GaussiansState(NamedTuple):
     pairs: Pairs
     sums: Sums
     alone: Alone
+    pulls: Pulls
     first: NDArray[np.float64]  #: (k,) scratch: h of a new cluster
     second: NDArray[np.float64]  #: (k,) scratch: h of another
     room: Room
     scratch: NDArray[np.float64]  #: (dp,)
+
+
+def make_pulls(k: int, d: int) -> Pulls:
+    kept = k if k * k * d <= MOST_KEPT else 0
+    return Pulls(
+        vector=np.zeros((kept, kept, d)),
+        total=np.zeros((kept, d)),
+        square=np.zeros((kept, d, d)),
+        mass=np.zeros(kept),
+    )
 
 
 def make_fields(moments: Moments, total: Moments) -> GaussiansState:
@@ -140,10 +165,14 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
             rest=np.zeros(1),
             reference=np.zeros(1),
             changes=np.zeros(1, np.int64),
+            size=np.zeros(1, np.int64),
+            trace=np.zeros(1),
             far=np.zeros((k, k)),
+            far_row=np.zeros(k),
             part=np.zeros((k, k)),
             parts=np.zeros(k),
         ),
+        pulls=make_pulls(0, d),
         alone=Alone(factor=aligned_zeros((k, side, side)), stale=np.ones(k, np.bool_)),
         first=np.empty(k),
         second=np.empty(k),
@@ -173,7 +202,7 @@ def combine(state, i, j, n_new, pair):
 
 @dispatched
 def refer(state):
-    """What the worths of all pairs are relative to, from the present h."""
+    """Begin to sum anew; what the worths of all pairs are relative to, from the present h."""
 
 
 @dispatched
@@ -184,6 +213,11 @@ def worth(state, h):
 @dispatched
 def quick_score(state, total):
     """The score of that sum; not a number if it may have lost too many digits."""
+
+
+@dispatched
+def doubt(state):
+    """What a quick score may have lost, beside a part of itself."""
 
 
 @dispatched
@@ -205,6 +239,11 @@ def bound_move(state, x, src, i):
 
     ``with_target`` can be asked.
     """
+
+
+@dispatched
+def bound_merge(state, i, j):
+    """No less than the score with clusters i and j merged."""
 
 
 @inline
@@ -293,12 +332,12 @@ def _to_others(state, covariance, mean, i, j, out):
 
 
 @inline
-def _exchange(state, i, row, h):
-    """The sums with another h of two clusters."""
+def _exchange(state, i, row, h, squared):
+    """The sums over row ``row`` with another h of two clusters; by how much they are more."""
     sums, gain = state.sums, worth(state, h) - worth(state, state.term[i, row])
-    sums.row[i] += gain
     sums.row[row] += gain
-    sums.total[0] += gain
+    sums.far_row[row] += squared - sums.far[i, row]
+    return gain
 
 
 @inline
@@ -311,7 +350,8 @@ def _exchange_part(state, i, row):
 
 @inline
 def _update_cluster(state, i):
-    m, room, summed = state.moments, state.room, state.sums.changes[0] > 0
+    m, room, sums, summed = state.moments, state.room, state.sums, state.sums.changes[0] > 0
+    gain, far = 0.0, 0.0
     state.alone.stale[i] = True
     _plain_covariance(room.one, m, i, room.u, state.delta)
     for row in range(m.size[0]):
@@ -319,30 +359,52 @@ def _update_cluster(state, i):
         state.pairs.logdet[row, i] = STALE
         if row != i:
             h = _from_cluster(state, room.one, m.mean[i], row)
+            squared = room.squared[0]
             if summed:
-                _exchange(state, i, row, h)
+                gain += _exchange(state, i, row, h, squared)
+                far += squared
             state.term[i, row] = h
             state.term[row, i] = h
-            state.sums.far[i, row] = room.squared[0]
-            state.sums.far[row, i] = room.squared[0]
+            sums.far[i, row] = squared
+            sums.far[row, i] = squared
             if summed:
                 _exchange_part(state, i, row)
                 _exchange_part(state, row, i)
+    if summed:
+        sums.row[i] += gain
+        sums.total[0] += gain
+        sums.far_row[i] = far
 
 
 @inline
 def update(state, i, j):
     sums = state.sums
-    if i == j:  # more may have changed than one can say
+    if sums.size[0] != state.moments.size[0]:
         sums.changes[0] = 0
     for c in (i, j):
         _update_cluster(state, c)
     if sums.changes[0] > 0:
         sums.changes[0] -= 1
+        sums.trace[0] = _traces(state)
         sums.total[1] = max(sums.total[1], sums.total[0])
         if np.isnan(quick_score(state, sums.total[0])):
             sums.changes[0] = 0
     state.changed[0] = True
+
+
+@inline
+def trace(state, n, compactness):
+    """Of the covariance of a cluster."""
+    spread = compactness / (n - 1.0) if n > 1 else 0.0
+    return spread + state.moments.mean.shape[1] * state.delta
+
+
+@inline
+def _traces(state):
+    m, total = state.moments, 0.0
+    for row in range(m.size[0]):
+        total += trace(state, m.n[row], m.compactness[row])
+    return total
 
 
 @inline
@@ -356,14 +418,74 @@ def renew_sums(state):
     for row in range(k):
         sums.row[row] = 0.0
         sums.parts[row] = 0.0
+        sums.far_row[row] = 0.0
         for column in range(k):
             if column != row:
                 sums.row[row] += worth(state, state.term[row, column])
                 sums.part[row, column] = of_target(state, row, column)
                 sums.parts[row] += sums.part[row, column]
+                sums.far_row[row] += sums.far[row, column]
         sums.total[0] += 0.5 * sums.row[row]
     sums.total[1] = sums.total[0]
+    sums.trace[0] = _traces(state)
+    sums.size[0] = k
     sums.changes[0] = CHANGES
+
+
+@inline
+def _solve_back(a, z, v, d):
+    """v with Uv = z, from a factor with inverted blocks; z is changed."""
+    for start in range((d - 1) // cholesky.BLOCK * cholesky.BLOCK, -1, -cholesky.BLOCK):
+        stop = min(start + cholesky.BLOCK, d)
+        for f in range(start, stop):
+            for g in range(stop, d):
+                z[f] -= a[f, g] * v[g]
+        for f in range(start, stop):
+            v[f] = 0.0
+            for g in range(f, stop):
+                v[f] += a[f, g] * z[g]
+
+
+@inline
+def renew_pull(state, i, row):
+    """v of a pair and the sums over it; returns by how much its h grows with A in place of M."""
+    m, room, pulls, d = state.moments, state.room, state.pulls, state.moments.mean.shape[1]
+    v, total, square = pulls.vector[i, row], pulls.total[i], pulls.square[i]
+    for sign in (-1.0, 1.0):
+        if sign > 0.0:
+            _plain_covariance(room.other, m, row, room.u, state.delta)
+            a, n = room.matrix, float(m.n[i])
+            logdet = _factorise(a, room.other, m.scatter[i], n, state.delta, d, room.block)
+            squared = cholesky.quadratic(
+                a, m.mean[i], m.mean[row], room.u, room.z, FIRST, 0.0, np.inf
+            )
+            _solve_back(a, room.z, v, d)
+        for f in range(d):
+            total[f] += sign * v[f]
+            pulls.mass[i] += v[f] * v[f]
+            for g in range(d):
+                square[f, g] += sign * v[f] * v[g]
+    return _entropy(squared, logdet, d) - state.term[i, row]
+
+
+@inline
+def pulled(state, x, i, src):
+    """No more than Σ (1 - c)² over the pairs of cluster i but that with src; and |x - mu_i|².
+
+    c = uᵀv, u = x - mu_i. What sums may have lost by rounding is taken off.
+    """
+    k, d, pulls, mean = state.moments.size[0], x.shape[0], state.pulls, state.moments.mean[i]
+    result, of_src, length = k - 1.0, 0.0, 0.0
+    for f in range(d):
+        u = x[f] - mean[f]
+        along = 0.0
+        for g in range(d):
+            along += pulls.square[i, f, g] * (x[g] - mean[g])
+        result += u * (along - 2.0 * pulls.total[i, f])
+        of_src += u * pulls.vector[i, src, f]
+        length += u * u
+    lost = PULLS_LOST * (k + pulls.mass[i]) * (1.0 + length)
+    return result - (1.0 - of_src) * (1.0 - of_src) - lost
 
 
 @inline
@@ -480,7 +602,7 @@ def _renew_pairs_of(state, x, i, src):
 
 
 @inline
-def _prepare(state, x, src, i):
+def prepare(state, x, src, i):
     """What ``with_target`` asks for, and the pair of target i with what is left of src."""
     if state.pairs.factor.shape[0] > 0:
         _renew_pairs_of(state, x, i, src)
@@ -516,39 +638,52 @@ def _quick(state, i, src, pair):
 
 
 @inline
+def _loses(state, bound, best):
+    """Whether what has this bound is worse than the best by more than rounding."""
+    return rws.cannot_win(bound, best - doubt(state))
+
+
+@inline
 def _in_full(state, x, src, out, best):
     """Compute in full the scores that are the best by their quick ones, or so nearly."""
     k, rivals = state.moments.size[0], 0
     for i in range(k):
-        rivals += not rws.cannot_win(out[i], best)
+        rivals += not _loses(state, out[i], best)
     if rivals == 1:
         return
     for i in range(k):
-        if not rws.cannot_win(out[i], best):
+        if not _loses(state, out[i], best):
             if i == src:
                 out[i] = score(state)
             else:
-                _prepare(state, x, src, i)
+                prepare(state, x, src, i)
                 out[i] = combine(state, i, src, TWO_NEW, _try(state, x, src, i))
+
+
+@inline
+def leave(state, x, src):
+    """The h of what x leaves of src, to ``second``."""
+    room = state.room
+    _shrink(state, x, src)
+    _to_others(state, room.other, room.mean_other, src, src, state.second)
 
 
 @inline
 def _try_some(state, x, src, out):
     """Moves of a sample that is not alone, among many clusters."""
-    k, room = state.moments.size[0], state.room
+    k = state.moments.size[0]
     renew_sums(state)
-    _shrink(state, x, src)
-    _to_others(state, room.other, room.mean_other, src, src, state.second)
+    leave(state, x, src)
     some = bound_moves(state, x, src, out)
     out[src] = quick_score(state, state.sums.total[0])
     if np.isnan(out[src]):
         out[src] = score(state)
     best, i = out[src], rws.first_to_try(out, src, k, some)
     for _ in range(k):
-        if i != src and not (some and rws.cannot_win(out[i], best)):
-            _prepare(state, x, src, i)
+        if i != src and not (some and _loses(state, out[i], best)):
+            prepare(state, x, src, i)
             out[i] = bound_move(state, x, src, i) if some else np.inf
-            if not rws.cannot_win(out[i], best):
+            if not _loses(state, out[i], best):
                 out[i] = _quick(state, i, src, _try(state, x, src, i))
                 best = max(best, out[i])
         i = i + 1 if i < k - 1 else 0
@@ -565,8 +700,7 @@ def trial_moves(state, s, x, src, out):
     if kept:
         _renew_pairs(state, src)
     if not empties:
-        _shrink(state, x, src)
-        _to_others(state, room.other, room.mean_other, src, src, state.second)
+        leave(state, x, src)
     for i in range(k):
         if i == src:
             continue
@@ -590,6 +724,11 @@ def trial_moves(state, s, x, src, out):
 def trial_merge(state, i, j, least):
     m, room = state.moments, state.room
     n = m.n[i] + m.n[j]
+    if m.size[0] > rws.FEW and least > -np.inf:
+        renew_sums(state)
+        bound = bound_merge(state, i, j)
+        if _loses(state, bound, least):
+            return bound
     for f in range(m.mean.shape[1]):
         room.u[f] = m.mean[j, f] - m.mean[i, f]
         room.mean_one[f] = m.mean[i, f] + m.n[j] / n * room.u[f]
@@ -619,8 +758,8 @@ def trial_split(state, i, parts, p, q):
 def implement_gaussians(state_type: type, **functions: object) -> None:
     """Register an index that is a function of the cross-entropies of all pairs.
 
-    ``combine``, ``refer``, ``worth``, ``quick_score``, ``of_target``, ``bound_moves`` and
-    ``bound_move``.
+    ``combine``, ``refer``, ``worth``, ``quick_score``, ``doubt``, ``of_target``,
+    ``bound_moves``, ``bound_move`` and ``bound_merge``.
     """
     implement(
         state_type,
