@@ -304,9 +304,7 @@ class Index:
         """The moments of these clusters have changed: renew what is cached. Returns the score."""
         return self._evaluate(state, clusters=clusters)
 
-    def trial_merges(
-        self, state: Any, least: float, rising: bool = False
-    ) -> NDArray[np.float64]:
+    def trial_merges(self, state: Any, least: float, rising: bool = False) -> NDArray[np.float64]:
         """Element (i, j) = score with clusters i < j merged; any lower number if below ``least``.
 
         The others are -inf. ``rising``: ``least`` rises to the best of the rows before, which is

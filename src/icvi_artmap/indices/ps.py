@@ -29,7 +29,6 @@ from icvi_artmap.indices.shared import rows as rws
 from icvi_artmap.indices.shared import spreads
 from icvi_artmap.samples.moments import Moments
 
-
 #: Sums of squared distances below this part of what they are the difference of are not bounded.
 CANCELLED = 1e-3
 #: Where ``cached`` has the largest distance in its last part, and the size of the largest cluster.

@@ -20,7 +20,6 @@ from icvi_artmap.indices.shared import gaussians
 from icvi_artmap.indices.shared import rows as rws
 from icvi_artmap.samples.moments import Moments
 
-
 #: Digits of sums that follow changes are lost when they were so many times what they are.
 LOST = 1e2
 #: A part of what is summed that such sums may have lost, after as many changes as they follow.
