@@ -10,7 +10,7 @@ TEXT = """## Many clusters
 
 Seconds an epoch, of two (`max_epochs=2, tol=0, refine=False`) from the true centres moved a little,
 set-up included: 100 samples for each of k clusters in 10 dimensions, which lie apart. rCIP is not
-here: it is best with two clusters, and merges and splits hundreds of times after every epoch.
+here: it merges and splits many clusters after an epoch, each time with all pairs computed anew.
 """
 
 FULL, QUICK, SMOKE = (100, 300, 1_000), (50, 200), (3, 40)
