@@ -304,10 +304,11 @@ class Index:
         """The moments of these clusters have changed: renew what is cached. Returns the score."""
         return self._evaluate(state, clusters=clusters)
 
-    def trial_merges(self, state: Any, least: float) -> NDArray[np.float64]:
+    def trial_merges(self, state: Any, least: float, rising: bool = False) -> NDArray[np.float64]:
         """Element (i, j) = score with clusters i < j merged; any lower number if below ``least``.
 
-        The others are -inf. An interrupt is seen every few milliseconds.
+        The others are -inf. ``rising``: ``least`` rises to the best of the rows before, which is
+        enough to find the best pair. An interrupt is seen every few milliseconds.
         """
         k, d = int(state.moments.size[0]), state.moments.mean.shape[1]
         scores = np.full((k, k), -np.inf)
@@ -315,6 +316,8 @@ class Index:
         for first in range(0, k - 1, at_once):
             rows = np.arange(first, min(first + at_once, k - 1))
             self._evaluate(state, merging=rows, least=least, merged=scores)
+            if rising:
+                least = max(least, float(scores[rows].max()))
         return scores
 
     def trial_splits(

@@ -18,10 +18,17 @@ import numpy as np
 from icvi_artmap._compile.jit import inline
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.shared import gaussians
+from icvi_artmap.indices.shared import rows as rws
 from icvi_artmap.samples.moments import Moments
 
 #: A sum of potentials below this, relative to the largest one, may have lost some of them.
 FAINT = 1e-200
+#: A sum that follows changes is not relied on below this part of the most it has been.
+FADED = 1e-2
+#: What it may have lost then, as a part of it.
+DOUBT = 1e-8
+#: Nor is it relied on above this.
+HUGE = 1e100
 
 
 class RCIPState(gaussians.GaussiansState):
@@ -101,7 +108,110 @@ def combine(state, i, j, n_new, pair):
     return reference - math.log(total)
 
 
-gaussians.implement_gaussians(RCIPState, combine)
+@inline
+def refer(state):
+    """The least h: no potential is more than 1."""
+    k, least = state.moments.size[0], np.inf
+    for a in range(k):
+        for b in range(a + 1, k):
+            least = min(least, state.term[a, b])
+    return least
+
+
+@inline
+def worth(state, h):
+    """The potential, relative to the largest there was when all were summed."""
+    return math.exp(state.sums.reference[0] - h)
+
+
+@inline
+def quick_score(state, total):
+    """Relative to the most that the sum has been, what is less than this may be digits lost."""
+    if not (total > FADED * state.sums.total[1] and total < HUGE):
+        return np.nan
+    return state.sums.reference[0] - math.log(total)
+
+
+@inline
+def doubt(state):
+    """Sums that follow changes are exact to this part of themselves."""
+    return DOUBT
+
+
+@inline
+def of_target(state, i, row):
+    """A bound of the potential with A in place of M, which is no less than (1 - 1/n_i) M."""
+    n, h = state.moments.n[i], state.term[i, row]
+    return worth(state, h + 0.5 * state.sums.far[i, row] / (n - 1) if n > 1 else h)
+
+
+@inline
+def _dimmed(state, x, i):
+    """What is left of a potential of cluster i, at least, when x joins it.
+
+    With A for M, the h of a pair grows by ½ [ln(1 + tq) + t - t(1 - c)² / (1 + tq)], t = 1/(n + 1).
+    That is no more than for the largest q and without the last term.
+    """
+    t = 1.0 / (state.moments.n[i] + 1)
+    return math.exp(-0.5 * t) / math.sqrt(1.0 + t * gaussians.reach(state, x, i))
+
+
+@inline
+def _bound(state, src, i, own):
+    """The score of a move to i, if the target then has the potentials ``own`` or more."""
+    sums = state.sums
+    total = gaussians.left_over(state, i, src) + sums.rest[0] - worth(state, state.second[i])
+    total += own - rws.ROUNDING * (sums.total[1] + sums.rest[0])
+    return sums.reference[0] - math.log(total) if total > 0.0 else np.inf
+
+
+@inline
+def bound_moves(state, x, src, out):
+    """By what the potentials of a target are at least, with the sample; the others are known."""
+    k, sums = state.moments.size[0], state.sums
+    sums.rest[0] = 0.0
+    for row in range(k):
+        if row != src:
+            sums.rest[0] += worth(state, state.second[row])
+    for i in range(k):
+        if i != src:
+            own = max(sums.parts[i] - sums.part[i, src], 0.0)
+            out[i] = _bound(state, src, i, own * _dimmed(state, x, i))
+    return True
+
+
+@inline
+def bound_move(state, x, src, i):
+    """The potentials that are more than the mean are computed: nearly all of the sum."""
+    k, sums = state.moments.size[0], state.sums
+    near, left = 0.0, sums.parts[i] - sums.part[i, src]
+    for row in range(k):
+        if row != i and row != src and sums.part[i, row] * k > sums.parts[i]:
+            near += worth(state, gaussians.with_target(state, x, i, row))
+            left -= sums.part[i, row]
+    return _bound(state, src, i, near + max(left, 0.0) * _dimmed(state, x, i))
+
+
+@inline
+def bound_merge(state, i, j):
+    """As if the two had no potential together."""
+    sums = state.sums
+    total = gaussians.left_over(state, i, j) - rws.ROUNDING * sums.total[1]
+    return sums.reference[0] - math.log(total) if total > 0.0 else np.inf
+
+
+gaussians.implement_gaussians(
+    RCIPState,
+    combine=combine,
+    refer=refer,
+    worth=worth,
+    quick_score=quick_score,
+    doubt=doubt,
+    of_target=of_target,
+    bound_moves=bound_moves,
+    bound_move=bound_move,
+    bound_merge=bound_merge,
+)
 
 INDEX = Index(
     "rCIP",

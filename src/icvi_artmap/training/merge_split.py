@@ -25,9 +25,10 @@ def _best_merge(index: Index, state: Any) -> tuple[int, int] | None:
     """The pair whose merging gives the best score, if that is better than the present one.
 
     Pairs are scanned in lexicographic order; a later one must be better to replace an earlier one.
+    So what is below an earlier one need not be known.
     """
     best, pair = index.score(state), None
-    scores = index.trial_merges(state, best)
+    scores = index.trial_merges(state, best, rising=True)
     for i, j in np.argwhere(scores > best):
         if base.better(scores[i, j], best):
             best, pair = scores[i, j], (int(i), int(j))

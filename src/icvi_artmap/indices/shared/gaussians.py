@@ -15,6 +15,11 @@ every ordered pair, and w = L⁻¹u, z = L⁻¹(mu_i - mu_j), q = wᵀw, c = w�
 a sum of squares, in which nothing cancels: z in the direction of w, which is stretched, and across
 it. That is a substitution, O(d²), for every pair with a target. What the cluster that x leaves has
 to do with the others is computed by factorisation, once for all targets, as is its pair with each.
+
+With many clusters, sums over rows are kept too: what a pair adds to the score (``worth``), summed
+over the pairs of each cluster. They follow the changes, so they have lost some digits, and a score
+made of them is called quick. Only targets are tried that may win by a bound (``bound_moves``), and
+by their quick scores; where those leave open who wins, the scores are computed in full.
 """
 
 from __future__ import annotations
@@ -30,6 +35,7 @@ from icvi_artmap._compile.simd import aligned_zeros
 from icvi_artmap.indices.base import dispatched, implement
 from icvi_artmap.indices.shared import centres as cen
 from icvi_artmap.indices.shared import cholesky
+from icvi_artmap.indices.shared import rows as rws
 from icvi_artmap.indices.shared.ridge import ridge
 from icvi_artmap.samples.moments import Moments
 
@@ -43,6 +49,12 @@ STALE = math.inf
 MOST_KEPT = 1 << 26
 #: A squared length that counts as none.
 NOTHING = 1e-200
+#: Sums over rows are computed anew after so many changes of clusters.
+CHANGES = np.int64(1024)
+#: A part of a quadratic form that its factor may have lost by rounding, where the ridge is small.
+UNSURE = 1e-3
+#: A part of all that was ever added to the sums of pulls that these may have lost by rounding.
+PULLS_LOST = 1e-12
 
 
 class Pairs(NamedTuple):
@@ -56,6 +68,38 @@ class Pairs(NamedTuple):
     apart: NDArray[np.float64]  #: (k, k, dp) z
 
 
+class Sums(NamedTuple):
+    """What the pairs of every cluster add up to, with some digits lost; kept with many clusters."""
+
+    row: NDArray[np.float64]  #: (k,)
+    total: NDArray[np.float64]  #: (2,) over all pairs, and the most that was since all were summed
+    rest: NDArray[np.float64]  #: (1,) scratch: what is left of a cluster, with all others
+    reference: NDArray[np.float64]  #: (1,) what they are relative to
+    changes: NDArray[np.int64]  #: (1,) of clusters that may be left until all are summed again
+    size: NDArray[np.int64]  #: (1,) k when all were summed
+    trace: NDArray[np.float64]  #: (1,) of all covariances
+    far: NDArray[np.float64]  #: (k, k) the quadratic forms in h
+    far_row: NDArray[np.float64]  #: (k,) their sums over rows
+    part: NDArray[np.float64]  #: (k, k) what ``of_target`` says of row and column
+    parts: NDArray[np.float64]  #: (k,) its sums over rows
+
+
+class Pulls(NamedTuple):
+    """Of every ordered pair i, j: v = A⁻¹(mu_i - mu_j), and sums over j; of no pair if not kept."""
+
+    vector: NDArray[np.float64]  #: (k, k, d)
+    total: NDArray[np.float64]  #: (k, d) Σ v
+    square: NDArray[np.float64]  #: (k, d, d) Σ vvᵀ
+    mass: NDArray[np.float64]  #: (k,) Σ |v|² of all v there have been
+
+
+class Alone(NamedTuple):
+    """Of every cluster: the factor of S/n + 2δI, which all A of its pairs are no less than."""
+
+    factor: NDArray[np.float64]  #: (k, dp, dp)
+    stale: NDArray[np.bool_]  #: (k,) whether the factor does not belong to the moments
+
+
 class Room(NamedTuple):
     """Scratch. Vectors of length dp are zero from d on."""
 
@@ -67,6 +111,7 @@ class Room(NamedTuple):
     u: NDArray[np.float64]  #: (dp,)
     z: NDArray[np.float64]  #: (dp,)
     block: NDArray[np.float64]  #: (BLOCK,)
+    squared: NDArray[np.float64]  #: (1,) the quadratic form in the last h computed
 
 
 class GaussiansState(NamedTuple):
@@ -79,10 +124,23 @@ class GaussiansState(NamedTuple):
     cached: NDArray[np.float64]  #: (k, k) room for what an index makes of ``term``
     reference: NDArray[np.float64]  #: (1,) what ``cached`` is relative to
     pairs: Pairs
+    sums: Sums
+    alone: Alone
+    pulls: Pulls
     first: NDArray[np.float64]  #: (k,) scratch: h of a new cluster
     second: NDArray[np.float64]  #: (k,) scratch: h of another
     room: Room
     scratch: NDArray[np.float64]  #: (dp,)
+
+
+def make_pulls(k: int, d: int) -> Pulls:
+    kept = k if k * k * d <= MOST_KEPT else 0
+    return Pulls(
+        vector=np.zeros((kept, kept, d)),
+        total=np.zeros((kept, d)),
+        square=np.zeros((kept, d, d)),
+        mass=np.zeros(kept),
+    )
 
 
 def make_fields(moments: Moments, total: Moments) -> GaussiansState:
@@ -101,6 +159,21 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
             logdet=np.full((k, k), STALE),
             apart=aligned_zeros((kept, kept, side)),
         ),
+        sums=Sums(
+            row=np.zeros(k),
+            total=np.zeros(2),
+            rest=np.zeros(1),
+            reference=np.zeros(1),
+            changes=np.zeros(1, np.int64),
+            size=np.zeros(1, np.int64),
+            trace=np.zeros(1),
+            far=np.zeros((k, k)),
+            far_row=np.zeros(k),
+            part=np.zeros((k, k)),
+            parts=np.zeros(k),
+        ),
+        pulls=make_pulls(0, d),
+        alone=Alone(factor=aligned_zeros((k, side, side)), stale=np.ones(k, np.bool_)),
         first=np.empty(k),
         second=np.empty(k),
         room=Room(
@@ -112,6 +185,7 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
             u=aligned_zeros(side),
             z=aligned_zeros(side),
             block=aligned_zeros(cholesky.BLOCK),
+            squared=np.zeros(1),
         ),
         scratch=np.empty(side),
     )
@@ -124,6 +198,52 @@ def combine(state, i, j, n_new, pair):
     ``state.first`` and ``state.second`` have the h of the new ones to the others, ``pair`` is that
     of the two to each other.
     """
+
+
+@dispatched
+def refer(state):
+    """Begin to sum anew; what the worths of all pairs are relative to, from the present h."""
+
+
+@dispatched
+def worth(state, h):
+    """What a pair with this h adds to the sum that the score is made of."""
+
+
+@dispatched
+def quick_score(state, total):
+    """The score of that sum; not a number if it may have lost too many digits."""
+
+
+@dispatched
+def doubt(state):
+    """What a quick score may have lost, beside a part of itself."""
+
+
+@dispatched
+def of_target(state, i, row):
+    """What bounds need to know of a pair whose first cluster is a target, to be summed."""
+
+
+@dispatched
+def bound_moves(state, x, src, out):
+    """out[i]: no less than the score of a move of x from src to i; whether these can be used.
+
+    ``second`` has the h of what is left of src.
+    """
+
+
+@dispatched
+def bound_move(state, x, src, i):
+    """No less than the score of a move of x from src to i, nearer to it; from more work.
+
+    ``with_target`` can be asked.
+    """
+
+
+@dispatched
+def bound_merge(state, i, j):
+    """No less than the score with clusters i and j merged."""
 
 
 @inline
@@ -189,6 +309,7 @@ def _from_cluster(state, covariance, mean, row):
     a = room.matrix
     logdet = _factorise(a, covariance, m.scatter[row], divisor, state.delta, d, room.block)
     squared = cholesky.quadratic(a, mean, m.mean[row], room.u, room.z, FIRST, 0.0, np.inf)
+    room.squared[0] = squared
     return _entropy(squared, logdet, d)
 
 
@@ -211,22 +332,183 @@ def _to_others(state, covariance, mean, i, j, out):
 
 
 @inline
+def _exchange(state, i, row, h, squared):
+    """The sums over row ``row`` with another h of two clusters; by how much they are more."""
+    sums, gain = state.sums, worth(state, h) - worth(state, state.term[i, row])
+    sums.row[row] += gain
+    sums.far_row[row] += squared - sums.far[i, row]
+    return gain
+
+
+@inline
+def _exchange_part(state, i, row):
+    """The sum over the row of i with another entry."""
+    sums, part = state.sums, of_target(state, i, row)
+    sums.parts[i] += part - sums.part[i, row]
+    sums.part[i, row] = part
+
+
+@inline
 def _update_cluster(state, i):
-    m, room = state.moments, state.room
+    m, room, sums, summed = state.moments, state.room, state.sums, state.sums.changes[0] > 0
+    gain, far = 0.0, 0.0
+    state.alone.stale[i] = True
     _plain_covariance(room.one, m, i, room.u, state.delta)
     for row in range(m.size[0]):
         state.pairs.logdet[i, row] = STALE
         state.pairs.logdet[row, i] = STALE
         if row != i:
-            state.term[i, row] = _from_cluster(state, room.one, m.mean[i], row)
-            state.term[row, i] = state.term[i, row]
+            h = _from_cluster(state, room.one, m.mean[i], row)
+            squared = room.squared[0]
+            if summed:
+                gain += _exchange(state, i, row, h, squared)
+                far += squared
+            state.term[i, row] = h
+            state.term[row, i] = h
+            sums.far[i, row] = squared
+            sums.far[row, i] = squared
+            if summed:
+                _exchange_part(state, i, row)
+                _exchange_part(state, row, i)
+    if summed:
+        sums.row[i] += gain
+        sums.total[0] += gain
+        sums.far_row[i] = far
 
 
 @inline
 def update(state, i, j):
+    sums = state.sums
+    if sums.size[0] != state.moments.size[0]:
+        sums.changes[0] = 0
     for c in (i, j):
         _update_cluster(state, c)
+    if sums.changes[0] > 0:
+        sums.changes[0] -= 1
+        sums.trace[0] = _traces(state)
+        sums.total[1] = max(sums.total[1], sums.total[0])
+        if np.isnan(quick_score(state, sums.total[0])):
+            sums.changes[0] = 0
     state.changed[0] = True
+
+
+@inline
+def trace(state, n, compactness):
+    """Of the covariance of a cluster."""
+    spread = compactness / (n - 1.0) if n > 1 else 0.0
+    return spread + state.moments.mean.shape[1] * state.delta
+
+
+@inline
+def _traces(state):
+    m, total = state.moments, 0.0
+    for row in range(m.size[0]):
+        total += trace(state, m.n[row], m.compactness[row])
+    return total
+
+
+@inline
+def renew_sums(state):
+    """Sum over all rows, unless sums that can be relied on are there."""
+    sums, k = state.sums, state.moments.size[0]
+    if sums.changes[0] > 0:
+        return
+    sums.reference[0] = refer(state)
+    sums.total[0] = 0.0
+    for row in range(k):
+        sums.row[row] = 0.0
+        sums.parts[row] = 0.0
+        sums.far_row[row] = 0.0
+        for column in range(k):
+            if column != row:
+                sums.row[row] += worth(state, state.term[row, column])
+                sums.part[row, column] = of_target(state, row, column)
+                sums.parts[row] += sums.part[row, column]
+                sums.far_row[row] += sums.far[row, column]
+        sums.total[0] += 0.5 * sums.row[row]
+    sums.total[1] = sums.total[0]
+    sums.trace[0] = _traces(state)
+    sums.size[0] = k
+    sums.changes[0] = CHANGES
+
+
+@inline
+def _solve_back(a, z, v, d):
+    """v with Uv = z, from a factor with inverted blocks; z is changed."""
+    for start in range((d - 1) // cholesky.BLOCK * cholesky.BLOCK, -1, -cholesky.BLOCK):
+        stop = min(start + cholesky.BLOCK, d)
+        for f in range(start, stop):
+            for g in range(stop, d):
+                z[f] -= a[f, g] * v[g]
+        for f in range(start, stop):
+            v[f] = 0.0
+            for g in range(f, stop):
+                v[f] += a[f, g] * z[g]
+
+
+@inline
+def renew_pull(state, i, row):
+    """v of a pair and the sums over it; returns by how much its h grows with A in place of M."""
+    m, room, pulls, d = state.moments, state.room, state.pulls, state.moments.mean.shape[1]
+    v, total, square = pulls.vector[i, row], pulls.total[i], pulls.square[i]
+    for sign in (-1.0, 1.0):
+        if sign > 0.0:
+            _plain_covariance(room.other, m, row, room.u, state.delta)
+            a, n = room.matrix, float(m.n[i])
+            logdet = _factorise(a, room.other, m.scatter[i], n, state.delta, d, room.block)
+            squared = cholesky.quadratic(
+                a, m.mean[i], m.mean[row], room.u, room.z, FIRST, 0.0, np.inf
+            )
+            _solve_back(a, room.z, v, d)
+        for f in range(d):
+            total[f] += sign * v[f]
+            pulls.mass[i] += v[f] * v[f]
+            for g in range(d):
+                square[f, g] += sign * v[f] * v[g]
+    return _entropy(squared, logdet, d) - state.term[i, row]
+
+
+@inline
+def pulled(state, x, i, src):
+    """No more than Σ (1 - c)² over the pairs of cluster i but that with src; and |x - mu_i|².
+
+    c = uᵀv, u = x - mu_i. What sums may have lost by rounding is taken off.
+    """
+    k, d, pulls, mean = state.moments.size[0], x.shape[0], state.pulls, state.moments.mean[i]
+    result, of_src, length = k - 1.0, 0.0, 0.0
+    for f in range(d):
+        u = x[f] - mean[f]
+        along = 0.0
+        for g in range(d):
+            along += pulls.square[i, f, g] * (x[g] - mean[g])
+        result += u * (along - 2.0 * pulls.total[i, f])
+        of_src += u * pulls.vector[i, src, f]
+        length += u * u
+    lost = PULLS_LOST * (k + pulls.mass[i]) * (1.0 + length)
+    return result - (1.0 - of_src) * (1.0 - of_src) - lost
+
+
+@inline
+def reach(state, x, i):
+    """No less than q = uᵀA⁻¹u, u = x - mu_i, for the pairs of cluster i with any other."""
+    m, alone, room = state.moments, state.alone, state.room
+    a = alone.factor[i]
+    if alone.stale[i]:
+        d = m.mean.shape[1]
+        cholesky.load(a, m.scatter[i], float(m.n[i]), 2.0 * state.delta)
+        cholesky.eliminate(a, FIRST, d)
+        cholesky.invert_blocks(a, d, room.block)
+        alone.stale[i] = False
+    q = cholesky.quadratic(a, x, m.mean[i], room.u, room.z, FIRST, 0.0, np.inf)
+    return q * (1.0 + UNSURE)
+
+
+@inline
+def left_over(state, i, src):
+    """Sum over the pairs without i and src."""
+    sums = state.sums
+    both = sums.row[i] + sums.row[src] - worth(state, state.term[i, src])
+    return sums.total[0] - both
 
 
 @inline
@@ -308,14 +590,117 @@ def _renew_pairs(state, src):
 
 
 @inline
+def _renew_pairs_of(state, x, i, src):
+    """Factor what a move from src to i asks for; src without x is in ``room`` after that, too."""
+    m, pairs, renewed = state.moments, state.pairs, False
+    for row in range(m.size[0]):
+        if i != row and row != src and pairs.logdet[i, row] == STALE:
+            _renew_pair(m, pairs, state.room, i, row, state.delta)
+            renewed = True
+    if renewed:
+        _shrink(state, x, src)
+
+
+@inline
+def prepare(state, x, src, i):
+    """What ``with_target`` asks for, and the pair of target i with what is left of src."""
+    if state.pairs.factor.shape[0] > 0:
+        _renew_pairs_of(state, x, i, src)
+    _grow(state, x, i)
+
+
+@inline
+def with_target(state, x, i, row):
+    """h of cluster i with x and cluster ``row``."""
+    if state.pairs.factor.shape[0] > 0:
+        return _after_adding(state, x, i, row)
+    return _from_cluster(state, state.room.one, state.room.mean_one, row)
+
+
+@inline
+def _try(state, x, src, i):
+    """The h of target i with x to ``first``; returns that to what is left of src."""
+    for row in range(state.moments.size[0]):
+        if row != i and row != src:
+            state.first[row] = with_target(state, x, i, row)
+    return _of_new(state)
+
+
+@inline
+def _quick(state, i, src, pair):
+    """The quick score of a move from src to i; that in full, if it has lost too many digits."""
+    total = left_over(state, i, src) + worth(state, pair)
+    for row in range(state.moments.size[0]):
+        if row != i and row != src:
+            total += worth(state, state.first[row]) + worth(state, state.second[row])
+    quick = quick_score(state, total)
+    return combine(state, i, src, TWO_NEW, pair) if np.isnan(quick) else quick
+
+
+@inline
+def _loses(state, bound, best):
+    """Whether what has this bound is worse than the best by more than rounding."""
+    return rws.cannot_win(bound, best - doubt(state))
+
+
+@inline
+def _in_full(state, x, src, out, best):
+    """Compute in full the scores that are the best by their quick ones, or so nearly."""
+    k, rivals = state.moments.size[0], 0
+    for i in range(k):
+        rivals += not _loses(state, out[i], best)
+    if rivals == 1:
+        return
+    for i in range(k):
+        if not _loses(state, out[i], best):
+            if i == src:
+                out[i] = score(state)
+            else:
+                prepare(state, x, src, i)
+                out[i] = combine(state, i, src, TWO_NEW, _try(state, x, src, i))
+
+
+@inline
+def leave(state, x, src):
+    """The h of what x leaves of src, to ``second``."""
+    room = state.room
+    _shrink(state, x, src)
+    _to_others(state, room.other, room.mean_other, src, src, state.second)
+
+
+@inline
+def _try_some(state, x, src, out):
+    """Moves of a sample that is not alone, among many clusters."""
+    k = state.moments.size[0]
+    renew_sums(state)
+    leave(state, x, src)
+    some = bound_moves(state, x, src, out)
+    out[src] = quick_score(state, state.sums.total[0])
+    if np.isnan(out[src]):
+        out[src] = score(state)
+    best, i = out[src], rws.first_to_try(out, src, k, some)
+    for _ in range(k):
+        if i != src and not (some and _loses(state, out[i], best)):
+            prepare(state, x, src, i)
+            out[i] = bound_move(state, x, src, i) if some else np.inf
+            if not _loses(state, out[i], best):
+                out[i] = _quick(state, i, src, _try(state, x, src, i))
+                best = max(best, out[i])
+        i = i + 1 if i < k - 1 else 0
+    _in_full(state, x, src, out, best)
+    return cen.scores_resolution(out, k)
+
+
+@inline
 def trial_moves(state, s, x, src, out):
     m, room = state.moments, state.room
     k, kept, empties = m.size[0], state.pairs.factor.shape[0] > 0, m.n[src] == 1
+    if k > rws.FEW and not empties:
+        return _try_some(state, x, src, out)
     if kept:
         _renew_pairs(state, src)
     if not empties:
-        _shrink(state, x, src)
-        _to_others(state, room.other, room.mean_other, src, src, state.second)
+        leave(state, x, src)
     for i in range(k):
         if i == src:
             continue
@@ -339,6 +724,11 @@ def trial_moves(state, s, x, src, out):
 def trial_merge(state, i, j, least):
     m, room = state.moments, state.room
     n = m.n[i] + m.n[j]
+    if m.size[0] > rws.FEW and least > -np.inf:
+        renew_sums(state)
+        bound = bound_merge(state, i, j)
+        if _loses(state, bound, least):
+            return bound
     for f in range(m.mean.shape[1]):
         room.u[f] = m.mean[j, f] - m.mean[i, f]
         room.mean_one[f] = m.mean[i, f] + m.n[j] / n * room.u[f]
@@ -365,14 +755,18 @@ def trial_split(state, i, parts, p, q):
     return combine(state, i, i, TWO_NEW, _of_new(state))
 
 
-def implement_gaussians(state_type: type, combine_function: object) -> None:
-    """Register an index that is a function of the cross-entropies of all pairs."""
+def implement_gaussians(state_type: type, **functions: object) -> None:
+    """Register an index that is a function of the cross-entropies of all pairs.
+
+    ``combine``, ``refer``, ``worth``, ``quick_score``, ``doubt``, ``of_target``,
+    ``bound_moves``, ``bound_move`` and ``bound_merge``.
+    """
     implement(
         state_type,
-        combine=combine_function,
         update=update,
         score=score,
         trial_moves=trial_moves,
         trial_merge=trial_merge,
         trial_split=trial_split,
+        **functions,
     )
