@@ -559,23 +559,22 @@ def left_out(state: NIState, data: Data, labels: NDArray[np.int64]) -> float:
     s = within / (within + delta)
     parameters = 0.5 * ((d * s) ** 2 + d * s * s) + d * s
     alone = d * math.log(within + delta) + (3.0 + 0.5 * WEIGHT * parameters) * math.log(state.n)
-    total = 0.0
+    values, axes = np.linalg.eigh(mom.symmetric(m.scatter[:k]))
+    n, ends = m.n[:k].astype(np.float64), np.cumsum(m.n[:k])
+    judged = n > 2.0
+    n[~judged] = 3.0  # any number that can be divided by
+    inverse = 1.0 / (np.maximum(values, 0.0) / (n - 2.0)[:, np.newaxis] + delta)
     sorted_rows = data.standardised(np.argsort(labels, kind="stable"))
-    clusters = np.split(sorted_rows, np.cumsum(m.n[: k - 1]))
-    every_value, every_axis = np.linalg.eigh(mom.symmetric(m.scatter[:k]))
-    for i in range(k):
-        n = float(m.n[i])
-        if n <= 2.0:
-            total += n * alone
-            continue
-        a = np.maximum(every_value[i], 0.0) / (n - 2.0) + delta
-        z = np.square((clusters[i] - m.mean[i]) @ every_axis[i])
-        q, v, c = z @ (1.0 / a), z @ (1.0 / a**2), n / ((n - 1.0) * (n - 2.0))
-        share = np.maximum(1.0 - c * q, LEAST_SHARE)
-        cost = np.log(share) + ((n / (n - 1.0)) ** 2 * q + delta * c * v) / share
-        cost += np.log(a).sum() + delta * (1.0 / a).sum() - d - 2.0 * math.log(n / state.n)
-        total += np.minimum(cost, alone).sum()
-    return float(total)
+    q, v = np.zeros(len(labels)), np.zeros(len(labels))
+    for i in np.flatnonzero(judged):
+        rows = slice(ends[i] - m.n[i], ends[i])
+        z = np.square((sorted_rows[rows] - m.mean[i]) @ axes[i])
+        q[rows], v[rows] = z @ inverse[i], z @ inverse[i] ** 2
+    of, c = np.repeat(np.arange(k), m.n[:k]), n / ((n - 1.0) * (n - 2.0))
+    base = delta * inverse.sum(axis=1) - np.log(inverse).sum(axis=1) - d - 2.0 * np.log(n / state.n)
+    share = np.maximum(1.0 - c[of] * q, LEAST_SHARE)
+    cost = np.log(share) + ((n / (n - 1.0))[of] ** 2 * q + (delta * c)[of] * v) / share + base[of]
+    return float(np.where(judged[of], np.minimum(cost, alone), alone).sum())
 
 
 def _clear(least: float) -> float:
