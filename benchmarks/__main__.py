@@ -77,12 +77,18 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def renewed(page: str, sections: list[str], command: str) -> str:
-    """The page with these sections in place of those with the same titles."""
+    """The page with these sections in place of those with the same titles.
+
+    They say on what processor they were made, if that is another one than the page's.
+    """
     head, *old = page.split("\n## ")
+    made = f"by `{command}`"
+    if common.processor() not in head:
+        made += f", on another machine ({common.processor()})"
     by_title = {text.partition("\n")[0]: text for text in old}
     for section in sections:
         title, _, body = section.removeprefix("## ").partition("\n")
-        by_title[title] = f"{title}\n\nMade later than the rest, by `{command}`.\n{body}"
+        by_title[title] = f"{title}\n\nMade later than the rest, {made}.\n{body}"
     return "\n## ".join([head, *by_title.values()])
 
 

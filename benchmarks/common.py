@@ -129,13 +129,18 @@ def write(path: Path, text: str) -> None:
     draft.replace(path)
 
 
-def machine() -> str:
-    """Processor, cores, memory and versions, without the machine's name."""
-    processor = platform.processor() or platform.machine()
+def processor() -> str:
+    """What the processor calls itself."""
     information = Path("/proc/cpuinfo")
     if information.exists():
         names = [line for line in information.read_text().splitlines() if "model name" in line]
-        processor = names[0].split(":")[1].strip() if names else processor
+        if names:
+            return names[0].split(":")[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def machine() -> str:
+    """Processor, cores and versions, without the machine's name."""
     versions = []
     for package in PACKAGES:
         try:
@@ -143,6 +148,6 @@ def machine() -> str:
         except PackageNotFoundError:
             versions.append(f"{package} not installed")
     return (
-        f"{processor}, {os.cpu_count()} cores, {platform.system()}, "
+        f"{processor()}, {os.cpu_count()} cores, {platform.system()}, "
         f"Python {platform.python_version()}, {', '.join(versions)}"
     )

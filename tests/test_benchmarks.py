@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 
 def test_suites_write_their_page(tmp_path: Path) -> None:
     checkout = Path(__file__).resolve().parents[1]
@@ -28,6 +30,18 @@ def test_suites_write_their_page(tmp_path: Path) -> None:
         assert f"## {heading}" in page
     assert (tmp_path / "images" / "incremental.png").stat().st_size > 10_000
     assert (tmp_path / "images" / "growth.png").stat().st_size > 10_000
+
+
+def test_sections_that_are_renewed_name_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import __main__, common
+
+    page = "# Benchmarks\n\nOne processor, 2 cores.\n\n## A\n\n1\n\n## B\n\n2\n"
+    monkeypatch.setattr(common, "processor", lambda: "One processor")
+    same = __main__.renewed(page, ["## B\n\n3\n"], "command")
+    assert same.endswith("## A\n\n1\n\n## B\n\nMade later than the rest, by `command`.\n\n3\n")
+    monkeypatch.setattr(common, "processor", lambda: "Another")
+    other = __main__.renewed(page, ["## B\n\n3\n"], "command")
+    assert "by `command`, on another machine (Another).\n\n3\n" in other
 
 
 def test_sections_of_the_quality_page_are_renewed() -> None:
