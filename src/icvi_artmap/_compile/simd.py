@@ -96,13 +96,26 @@ def _everywhere(builder: Any, scalar: Any, kind: ir.VectorType) -> Any:
     return builder.shuffle_vector(lane, nothing, ir.Constant(mask, [0] * kind.count))
 
 
-def _write_sum(
-    kind: str, n_targets: int, tiles: tuple[int, ...], builder: Any, arguments: Any
+def _in_tiles(
+    builder: Any, width: Any, tiles: tuple[int, ...], tile: Callable[[Any, int], None]
 ) -> None:
-    """The routine behind :func:`_sum`.
+    """Call ``tile(start, n_vectors)`` so that all of ``width`` elements are in a tile.
 
     ``tiles``: numbers of vectors to hold in registers, each as often as it fits into the width.
     """
+    done: Any = _number(0)
+    for n_vectors in tiles:
+        span = _number(VECTOR * n_vectors)
+        fitting = builder.sdiv(builder.sub(width, done), span)
+        with cgutils.for_range(builder, fitting) as loop:
+            tile(builder.add(done, builder.mul(loop.index, span)), n_vectors)
+        done = builder.add(done, builder.mul(fitting, span))
+
+
+def _write_sum(
+    kind: str, n_targets: int, tiles: tuple[int, ...], builder: Any, arguments: Any
+) -> None:
+    """The routine behind :func:`_sum`, in ``tiles`` as :func:`_in_tiles` takes them."""
     y, y_stride, rows, stride, coef, coef_stride, count, width = arguments
     fused = cgutils.get_or_insert_function(
         builder.module, ir.FunctionType(_DOUBLES, [_DOUBLES] * 3), f"llvm.fma.v{VECTOR}f64"
@@ -141,13 +154,7 @@ def _write_sum(
                 vector = builder.load(total)
                 builder.store(vector, _vector_at(builder, target, at, _DOUBLES), align=8)
 
-    done: Any = _number(0)
-    for n_vectors in tiles:
-        span = _number(VECTOR * n_vectors)
-        fitting = builder.sdiv(builder.sub(width, done), span)
-        with cgutils.for_range(builder, fitting) as loop:
-            tile(builder.add(done, builder.mul(loop.index, span)), n_vectors)
-        done = builder.add(done, builder.mul(fitting, span))
+    _in_tiles(builder, width, tiles, tile)
     builder.ret_void()
 
 
@@ -251,13 +258,7 @@ def _write_whiten(builder: Any, arguments: Any) -> None:
             lane = builder.add(lane, _number(VECTOR))
             lane = builder.select(builder.icmp_signed("==", lane, lanes), _number(0), lane)
 
-    done: Any = _number(0)
-    for n_vectors in (4, 1):
-        span = _number(VECTOR * n_vectors)
-        fitting = builder.sdiv(builder.sub(side, done), span)
-        with cgutils.for_range(builder, fitting) as loop:
-            tile(builder.add(done, builder.mul(loop.index, span)), n_vectors)
-        done = builder.add(done, builder.mul(fitting, span))
+    _in_tiles(builder, side, (4, 1), tile)
     builder.ret_void()
 
 
