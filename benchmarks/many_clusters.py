@@ -11,7 +11,7 @@ TEXT = """## Many clusters
 Seconds an epoch, of two (`max_epochs=2, tol=0, refine=False`) from the true centres moved a little,
 set-up included: 100 samples for each of k clusters in 10 dimensions, which lie apart. rCIP and rH
 are not here: a move of rH, and a merge or split of rCIP, computes thousands of pairs or all pairs
-of clusters anew, and an epoch at 1,000 takes many minutes.
+of clusters anew, so that an epoch with 1,000 would take many minutes.
 """
 
 FULL, QUICK, SMOKE = (100, 300, 1_000), (50, 200), (3, 40)
