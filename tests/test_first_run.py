@@ -13,22 +13,24 @@ import numpy as np
 import pytest
 
 from icvi_artmap import ICVIARTMAP, custom_index
+from icvi_artmap.indices.base import evaluate
 from icvi_artmap.indices.registry import INDICES
+from icvi_artmap.network.nearest import nearest_boxes
+from icvi_artmap.samples.moments import sum_samples, sum_scatter
 from icvi_artmap.training import first_run
+from icvi_artmap.training.sample_loop import present, sweep
 
 FIT = """
 import json, sys
 import numpy as np
 from icvi_artmap import ICVIARTMAP
 from icvi_artmap.indices.base import evaluate
-from icvi_artmap.network.nearest import nearest_boxes
-from icvi_artmap.samples.moments import sum_samples
-from icvi_artmap.training.sample_loop import present, sweep
+from icvi_artmap.training.sample_loop import learn_sample, present, sweep
 
 X = np.array(json.load(sys.stdin))
 labels = ICVIARTMAP(3, index="CH", refine=True, random_state=0).fit(X).labels_
 print(json.dumps(labels.tolist()))
-for kernel in (present, nearest_boxes, sum_samples, evaluate, sweep):
+for kernel in (learn_sample._compiled, present, evaluate, sweep):
     print(sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values()))
 """
 
@@ -48,7 +50,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         raise OSError("no more processes")
 
     monkeypatch.setattr(first_run, "_other_process", start)
-    monkeypatch.setattr(first_run, "is_wanted", lambda *_: True)
+    monkeypatch.setattr(first_run.learn_sample, "is_wanted", lambda _: True)
     monkeypatch.setattr(first_run.joblib, "effective_n_jobs", lambda _: 2)
     monkeypatch.setattr(sys, "executable", "/somewhere/python3.11")
     return names
@@ -56,7 +58,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.skipif(joblib.effective_n_jobs(-1) == 1, reason="there is one processor only")
 def test_a_first_fit(tmp_path: Path) -> None:
-    """The sample loop is compiled here, for the types that a fit has; all others there."""
+    """The learning is compiled there, for the types that a fit has; all of the index here."""
     X = np.random.default_rng(0).normal(size=(60, 3)).round(3)
     expected = ICVIARTMAP(3, index="CH", refine=True, random_state=0).fit(X).labels_
     folder = tmp_path / "here"  # with a file that no program of ours may run
@@ -71,21 +73,25 @@ def test_a_first_fit(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    labels, loop, *others = done.stdout.splitlines()
+    labels, learning, *others = done.stdout.splitlines()
     assert json.loads(labels) == expected.tolist()
-    assert loop == "0 1"
-    assert others == ["1 0"] * 4
-    assert len(list(tmp_path.rglob("*sample_loop.present*.kernel"))) == 1
+    assert learning == "1 0"
+    assert others == ["0 1"] * 3
+    assert len(list(tmp_path.rglob("*sample_loop.learn_sample*.kernel"))) == 1
     assert not (folder / "run").exists()
 
 
 @pytest.mark.parametrize("name", list(INDICES))
-def test_the_sample_loop_of_a_fit_is_known(name: str) -> None:
-    """The types are those of a fit: after one, nothing is wanted."""
+def test_the_kernels_of_a_fit_are_known(name: str) -> None:
+    """The types are those of a fit: after one, nothing is compiled any more."""
     X = np.random.default_rng(0).normal(size=(30, 2))
-    ICVIARTMAP(2, index=name, random_state=0).fit(X)
-    arguments = first_run._of_the_sample_loop(INDICES[name])
-    assert not first_run.is_wanted(first_run.present, arguments)
+    ICVIARTMAP(2, index=name, refine=True, random_state=0).fit(X)
+    kernels = (present, sweep, evaluate, sum_samples, sum_scatter, nearest_boxes)
+    before = [len(kernel.overloads) for kernel in kernels]
+    first_run._use_index(INDICES[name])
+    first_run.use_shared(name)
+    assert [len(kernel.overloads) for kernel in kernels] == before
+    assert not first_run.learn_sample.is_wanted(first_run._lesson())
 
 
 def test_a_process_is_started_once_for_an_index(started: list[str]) -> None:
@@ -107,7 +113,7 @@ def test_nobody_is_asked_in_vain(started: list[str], monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "executable", "C:/python/python.exe")
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     first_run.compile_by_two(INDICES["XB"])
-    monkeypatch.setattr(first_run, "is_wanted", lambda *_: False)
+    monkeypatch.setattr(first_run.learn_sample, "is_wanted", lambda _: False)
     first_run.compile_by_two(INDICES["DB"])
     assert started == []
 
@@ -126,7 +132,7 @@ def test_an_interrupt_ends_the_other_process(
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(first_run, "compile_for", interrupted)
+    monkeypatch.setattr(first_run, "_use_index", interrupted)
     with pytest.raises(KeyboardInterrupt):
         first_run.compile_by_two(INDICES["CH"])
     assert sleeper.poll() is not None
@@ -135,7 +141,7 @@ def test_an_interrupt_ends_the_other_process(
 def test_it_is_not_waited_for_without_end(
     sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(first_run, "compile_for", lambda *_: None)
+    monkeypatch.setattr(first_run, "_use_index", lambda _: None)
     monkeypatch.setattr(first_run, "PATIENCE", 0.1)
     first_run.compile_by_two(INDICES["CH"])
     assert sleeper.poll() is not None

@@ -47,8 +47,7 @@ class Addressed:
                 self._entry = self._entry_of_all_moments()
         if config.DISABLE_JIT:
             return self._entry
-        compiled = self._entry.overloads[ARGUMENTS]
-        return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+        return address_of(self._entry, ARGUMENTS)
 
     def _entry_of_all_moments(self) -> Any:
         own = self._compiled
@@ -65,6 +64,24 @@ class Addressed:
         return users_own(entry, RESULT(*ARGUMENTS))
 
 
+def address_of(compiled: Any, types_: tuple[Any, ...]) -> int:
+    """Where the code of a compiled function for arguments of these types lies."""
+    code = compiled.overloads[types_]
+    address: int = code.library.get_pointer_to_function(code.fndesc.llvm_func_name)
+    return address
+
+
+def write_call(context: Any, builder: Any, address: Any, signature: Any, arguments: Any) -> Any:
+    """Write the call of what lies at an address: its value, or the error that it raises."""
+    convention, result, types_ = context.call_conv, signature.return_type, signature.args
+    kind = convention.get_function_type(result, types_)
+    function = builder.inttoptr(address, kind.as_pointer())
+    status, value = convention.call_function(builder, function, result, types_, arguments)
+    with cgutils.if_unlikely(builder, status.is_error):
+        convention.return_status_propagate(builder, status)
+    return value
+
+
 def _call(address, n, mean, compactness, scatter):
     return address(n, mean, compactness, scatter)
 
@@ -76,15 +93,8 @@ def _call_compiled(typing, address, n, mean, compactness, scatter):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        convention = context.call_conv
-        kind = convention.get_function_type(RESULT, ARGUMENTS)
-        function = builder.inttoptr(arguments[0], kind.as_pointer())
-        status, value = convention.call_function(
-            builder, function, RESULT, ARGUMENTS, arguments[1:]
-        )
-        with cgutils.if_unlikely(builder, status.is_error):
-            convention.return_status_propagate(builder, status)
-        return value
+        address, *passed = arguments
+        return write_call(context, builder, address, RESULT(*ARGUMENTS), passed)
 
     return RESULT(types.intp, *ARGUMENTS), generate
 

@@ -21,6 +21,7 @@ from icvi_artmap._compile.notes import PLAIN
 
 __all__ = [
     "PART",
+    "apart",
     "compile_for",
     "inline",
     "is_wanted",
@@ -48,30 +49,31 @@ _COMPILERS, _CACHE = _insides("numba_internals"), _insides("numba_cache")
 PART: dict[str, Any] = _COMPILERS.PART if _COMPILERS else DOCUMENTED
 
 
-def jit(function: Callable[..., Any]) -> Any:
+def jit(function: Callable[..., Any], **options: Any) -> Any:
     """Compile on first call; keep the machine code across processes."""
-    compiled = numba.njit(**(_COMPILERS.KERNEL if _COMPILERS else DOCUMENTED))(function)
+    usual = _COMPILERS.KERNEL if _COMPILERS else DOCUMENTED
+    compiled = numba.njit(**usual, **options)(function)
     if _CACHE and compiled is not function:  # it is, with the JIT off
         compiled._cache = _CACHE.KernelCache(function)
     return compiled
 
 
-def _types(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(numba.typeof(argument) for argument in arguments)
+def apart(function: Callable[..., Any]) -> Any:
+    """As :func:`jit`, for a function that only kernels call, by its address."""
+    return jit(function, no_cpython_wrapper=True)
 
 
-def is_wanted(kernel: Any, arguments: tuple[Any, ...]) -> bool:
-    """Whether a kernel has yet to be compiled for such arguments, and would be kept."""
+def is_wanted(kernel: Any, types: tuple[Any, ...]) -> bool:
+    """Whether a kernel has yet to be compiled for these types, and would be kept."""
     cache = getattr(kernel, "_cache", None)
     if _CACHE is None or not isinstance(cache, _CACHE.KernelCache):
         return False
-    types = _types(arguments)
     return types not in kernel.overloads and cache.lacks(types, kernel.targetctx)
 
 
-def compile_for(kernel: Any, arguments: tuple[Any, ...]) -> None:
-    """Compile a kernel for such arguments without calling it, or find it on the disk."""
-    kernel.compile(_types(arguments))
+def compile_for(kernel: Any, types: tuple[Any, ...]) -> None:
+    """Compile a kernel for these types without calling it, or find it on the disk."""
+    kernel.compile(types)
 
 
 def inline(function: Callable[..., Any]) -> Any:

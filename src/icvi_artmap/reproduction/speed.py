@@ -13,7 +13,7 @@ from icvi_artmap.network.driver import Parameters
 from icvi_artmap.samples.scaling import learn_scaling
 from icvi_artmap.training.presenting import NO_TRACE
 from icvi_artmap.training.run import Run, Settings
-from icvi_artmap.training.sample_loop import make_scratch, present
+from icvi_artmap.training.sample_loop import learn_sample, make_lesson, make_scratch, present
 from icvi_artmap.training.start import kmeans_centres, make_samples, start_at
 
 #: The paper's parameters for this experiment.
@@ -47,12 +47,13 @@ def seconds_incremental(X: NDArray[np.float64], index_name: str, k: int) -> floa
 def seconds_batch(X: NDArray[np.float64], index_name: str, k: int, least: float) -> float:
     """One epoch, scaled from as many presentations as take ``least`` seconds."""
     run = prepared(X, index_name, k, batch=True)
-    arrays = (run.data, run.network, run.members, run.labels, run.state)
+    lesson = make_lesson(run.data, run.network, run.members, PARAMETERS)
+    arrays = (learn_sample.given(lesson), run.data, run.labels, run.state)
     scratch = make_scratch(X.shape[1], k)
     at, spent = 0, 0.0
     while at < len(X) and spent < least:
         start = time.perf_counter()
-        at = present(*arrays, PARAMETERS, scratch, at, at + 1, NO_TRACE, False)
+        at = present(*arrays, scratch, at, at + 1, NO_TRACE, False)
         spent += time.perf_counter() - start
     return spent / at * len(X)
 

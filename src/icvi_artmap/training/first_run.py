@@ -1,7 +1,7 @@
-"""The first fit with an index: two processes compile its kernels.
+"""The first fit of all: two processes compile its kernels.
 
-The sample loop takes about as long to compile as all other kernels of a fit. So this process
-compiles the one, and another process the others; they are found on the disk then.
+This process compiles what belongs to the index, another one the network's learning, which all
+indices share; that is found on the disk then. Whoever is ready first goes on with the rest.
 Where that cannot be, each kernel is compiled when it is first called, as always.
 """
 
@@ -10,21 +10,26 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
-from typing import Any
 
 import joblib
 import numpy as np
 
-from icvi_artmap._compile.jit import compile_for, is_wanted
+from icvi_artmap._compile.apart import Given
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES
-from icvi_artmap.network.driver import Parameters
+from icvi_artmap.network.driver import Pace, Parameters
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data, plain_data
-from icvi_artmap.training.presenting import NO_TRACE, first_network
-from icvi_artmap.training.refinement import Partition
-from icvi_artmap.training.sample_loop import make_scratch, present
+from icvi_artmap.training.presenting import NO_TRACE, first_network, sweep_all
+from icvi_artmap.training.sample_loop import (
+    Lesson,
+    learn_sample,
+    make_lesson,
+    make_scratch,
+    present,
+)
 from icvi_artmap.training.start import boxes_at, first_partition
 
 #: What the other process runs: the folder of this package and the name of an index are given.
@@ -33,35 +38,41 @@ import sys
 folder, name = sys.argv[1:]
 if folder not in sys.path:
     sys.path.insert(0, folder)
-from icvi_artmap.training.first_run import use_others
-use_others(name)
+from icvi_artmap.training.first_run import use_shared
+use_shared(name)
 """
-#: Seconds that it is waited for at most when the work here is done.
-PATIENCE = 60.0
+#: Seconds that it is waited for at most when the work here is done, and between two looks.
+PATIENCE, PAUSE = 60.0, 0.02
 #: The indices for which it has been seen to in this process.
 _SEEN: set[str] = set()
 
 
 def compile_by_two(index: Index) -> None:
-    """Compile the kernels of a fit with one of our indices, if they are not on the disk."""
+    """Compile the kernels of a fit with one of our indices, if none are on the disk."""
     if index.name in _SEEN or INDICES.get(index.name) is not index:
         return
     _SEEN.add(index.name)
-    arguments = _of_the_sample_loop(index)
-    if not (is_wanted(present, arguments) and _has_two() and _is_python()):
+    lesson = _lesson()
+    if not (learn_sample.is_wanted(lesson) and _has_two() and _is_python()):
         return
     try:
         other = _other_process(index)
     except OSError:
         return
     try:
-        compile_for(present, arguments)
-        other.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        pass
+        _use_index(index)
+        _use_samples(index)
+        _wait(other, lesson)
     finally:
         other.kill()
         other.wait()
+
+
+def _wait(other: subprocess.Popen[bytes], lesson: Lesson) -> None:
+    """Until the other process has compiled the learning, or cannot be expected to."""
+    end = time.monotonic() + PATIENCE
+    while learn_sample.is_wanted(lesson) and other.poll() is None and time.monotonic() < end:
+        time.sleep(PAUSE)
 
 
 def _has_two() -> bool:
@@ -76,7 +87,7 @@ def _is_python() -> bool:
 
 
 def _other_process(index: Index) -> subprocess.Popen[bytes]:
-    """Compile the others, with what is in the current folder left alone (-P)."""
+    """Compile what is shared there, with what is in the current folder left alone (-P)."""
     folder = str(Path(__file__).parents[2])
     return subprocess.Popen(
         [sys.executable, "-P", "-c", PROGRAM, folder, index.name],
@@ -92,19 +103,38 @@ def _two_samples() -> tuple[Data, np.ndarray]:
     return plain_data(np.eye(2), np.ones(2), np.zeros(2)), np.arange(2)
 
 
-def _of_the_sample_loop(index: Index) -> tuple[Any, ...]:
-    """Arguments of the types that the sample loop gets; made without any kernel."""
+def _lesson() -> Lesson:
     data, labels = _two_samples()
     network, members = first_network(data, boxes_at(data.table), labels, 2)
+    return make_lesson(data, network, members, Parameters(0.0))
+
+
+def _moments(index: Index) -> mom.Moments:
+    """Of two clusters of one sample."""
     moments = mom.empty_moments(2, 2, index.needs_scatter)
-    moments.size[0], moments.n[:] = 2, 1
-    state = index.make_state(moments, mom.together(moments))
-    arrays = (data, network, members, labels, state)
-    return (*arrays, Parameters(0.0), make_scratch(2, 2), 0, 0, NO_TRACE, False)
+    moments.size[0], moments.n[:], moments.mean[:] = 2, 1, np.eye(2)
+    return moments
 
 
-def use_others(name: str) -> None:
-    """Call the kernels that a fit with this index calls beside the sample loop."""
+def _use_index(index: Index) -> None:
+    """Call what is compiled for every index: the sample loop, for no sample, and the others."""
     data, labels = _two_samples()
+    moments = _moments(index)
+    state = index.make_state(moments, mom.together(moments))
+    index.update_all(state)
+    no_learning, scratch = Given(0, np.empty(0, np.int64)), make_scratch(2, 2)
+    present(no_learning, data, labels, state, scratch, 0, 0, NO_TRACE, False)
+    sweep_all(index, data, labels, state, Pace())
+
+
+def _use_samples(index: Index) -> None:
+    """Call what the moments and the first partition are made with."""
+    data, labels = _two_samples()
+    mom.from_labels(_moments(index), data, labels)
     first_partition(data, boxes_at(data.table), Parameters(0.0).alpha)
-    Partition(INDICES[name], data, labels, 2, 2).sweep()
+
+
+def use_shared(name: str) -> None:
+    """Compile what a fit with this index calls, but for what only this index has."""
+    learn_sample.given(_lesson())
+    _use_samples(INDICES[name])

@@ -29,7 +29,7 @@ from icvi_artmap.training.presenting import (
     first_network,
     tidy_clusters,
 )
-from icvi_artmap.training.sample_loop import make_scratch, present
+from icvi_artmap.training.sample_loop import learn_sample, make_lesson, make_scratch, present
 from icvi_artmap.training.start import Samples, Start, boxes_at, first_partition
 
 #: Passes over the samples in which the network is taught a refined partition, at most.
@@ -230,8 +230,9 @@ class Run:
         kernel = self.index.kernel(present)
 
         def chunk(start: int, stop: int) -> int:
-            arrays = (self.data, self.network, self.members, self.labels, self.state)
-            reached = kernel(*arrays, parameters, scratch, start, stop, trace, only_teach)
+            lesson = make_lesson(self.data, self.network, self.members, parameters)
+            arrays = (learn_sample.given(lesson), self.data, self.labels, self.state)
+            reached = kernel(*arrays, scratch, start, stop, trace, only_teach)
             if is_full(self.network):
                 self.network, self.members = compacted(self.network, self.members)
             map_field = self.network.map_field

@@ -12,13 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._compile.apart import Apart, call
 from icvi_artmap._compile.jit import inline, jit
 from icvi_artmap.indices import base
 from icvi_artmap.network import map_field as field
 from icvi_artmap.network import members as mem
-from icvi_artmap.network.driver import learn
+from icvi_artmap.network.driver import Network, Parameters, learn
 from icvi_artmap.samples import moments as mom
-from icvi_artmap.samples.scaling import coded_row, standardised_row
+from icvi_artmap.samples.scaling import Data, coded_row, standardised_row
 
 #: In place of numbers of samples: all of them.
 EVERYONE = np.empty(0, np.int64)
@@ -27,7 +28,6 @@ EVERYONE = np.empty(0, np.int64)
 class Scratch(NamedTuple):
     """Room for one presentation, and what the caller is told."""
 
-    x_a: NDArray[np.float64]  #: (2d,)
     x_b: NDArray[np.float64]  #: (d,)
     trial: NDArray[np.float64]  #: (k,) T
     moved: NDArray[np.int64]  #: (1,) how many samples have changed their cluster
@@ -36,7 +36,6 @@ class Scratch(NamedTuple):
 
 def make_scratch(n_features: int, capacity: int) -> Scratch:
     return Scratch(
-        x_a=np.empty(2 * n_features),
         x_b=np.empty(n_features),
         trial=np.empty(capacity),
         moved=np.zeros(1, np.int64),
@@ -76,39 +75,71 @@ def move(labels, state, s, x_b, dst, scratch):
     return not scratch.untidy[0]
 
 
+#: What :func:`learn_sample` says where there is no room for another category.
+FULL = -1
+
+
+class Lesson(NamedTuple):
+    """All that learning a sample needs."""
+
+    data: Data
+    network: Network
+    members: mem.Members
+    parameters: Parameters
+    x_a: NDArray[np.float64]  #: (2d,) scratch: a sample in complement code
+
+
+def make_lesson(
+    data: Data, network: Network, members: mem.Members, parameters: Parameters
+) -> Lesson:
+    return Lesson(data, network, members, parameters, np.empty(2 * data.shape[1]))
+
+
+@Apart
+def learn_sample(lesson, s, k, y):
+    """The network learns that sample s belongs to cluster y of k, or to any: ALL.
+
+    Returns the cluster that it predicts then, or FULL.
+    """
+    data, network, members = lesson.data, lesson.network, lesson.members
+    boxes, x_a, parameters = network.boxes, lesson.x_a, lesson.parameters
+    if boxes.used[0] == boxes.found.shape[0]:
+        return FULL
+    norm = coded_row(data, s, x_a)
+    # int64, as every other number of a box: a function is compiled anew for another type.
+    left = np.int64(members.category[s])
+    c, known, changed = learn(network, k, x_a, norm, y, left, parameters)
+    if c != known:
+        mem.begin(members, c)
+    elif changed and parameters.beta_a < 1.0:
+        members.tight[c] = False
+    if c != left:
+        mem.leave(members, s)
+        mem.join(members, data, s, c, x_a)
+        mem.shrink(boxes, members, data, left, x_a)
+    return field.predict(network.map_field[c], k)
+
+
 @jit
-def present(
-    data, network, members, labels, state, parameters, scratch, start, stop, trace, only_teach
-):
+def present(learning, data, labels, state, scratch, start, stop, trace, only_teach):
     """Algorithm 1, presentations ``start`` to ``stop`` - 1, one after the other.
 
-    Returns the first one not made: ``stop``, or an earlier one if something is to be tidied up
-    first. ``trace``: scores wanted, if not empty. ``only_teach``: the network learns the clusters
-    that the samples are in, and no sample moves.
+    ``learning``: :func:`learn_sample` and its lesson. Returns the first presentation not made:
+    ``stop``, or an earlier one if something is to be tidied up first. ``trace``: scores wanted, if
+    not empty. ``only_teach``: the network learns the clusters that the samples are in, and no
+    sample moves.
     """
-    boxes, m, x_a, x_b = network.boxes, state.moments, scratch.x_a, scratch.x_b
+    m, x_b = state.moments, scratch.x_b
     for s in range(start, stop):
-        if boxes.used[0] == boxes.found.shape[0]:
-            return s
-        standardised_row(data, s, x_b)
         src, k = labels[s], m.size[0]
-        y = src if only_teach else field.ALL
+        y = src if only_teach else np.int64(field.ALL)
         if k > 1 and not only_teach:
+            standardised_row(data, s, x_b)
             resolution = base.trial_moves(state, s, x_b, src, scratch.trial)
-            y = teaching_cluster(scratch.trial, k, src, resolution)
-        norm = coded_row(data, s, x_a)
-        # int64, as every other number of a box: a function is compiled anew for another type.
-        left = np.int64(members.category[s])
-        c, found, changed = learn(network, k, x_a, norm, y, left, parameters)
-        if c != found:
-            mem.begin(members, c)
-        elif changed and parameters.beta_a < 1.0:
-            members.tight[c] = False
-        dst = field.predict(network.map_field[c], k)
-        if c != left:
-            mem.leave(members, s)
-            mem.join(members, data, s, c, x_a)
-            mem.shrink(boxes, members, data, left, x_a)
+            y = np.int64(teaching_cluster(scratch.trial, k, src, resolution))
+        dst = call(learning, s, k, y)
+        if dst == FULL:
+            return s
         if dst != src and not only_teach and not move(labels, state, s, x_b, dst, scratch):
             return s + 1
         if trace.shape[0] > 0:
