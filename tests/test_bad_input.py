@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
+from helpers.kernels import OF_BATCHES
 from icvi_artmap import ICVIARTMAP, FuzzyART, index_value
 from icvi_artmap.indices.registry import INDICES
 
@@ -314,7 +315,7 @@ def test_poor_data_give_a_result(index: str, case: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["all equal", "two distinct", "one column", "tiny"])
-@pytest.mark.parametrize("index", NAMES)
+@pytest.mark.parametrize("index", OF_BATCHES)
 def test_poor_data_in_batch_evaluation(index: str, case: str) -> None:
     fitted = assert_sound(model(index=index, evaluation="batch"), POOR_DATA[case])
     expected = model(index=index).fit(POOR_DATA[case])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from numba import config
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
@@ -18,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import oracle
+from helpers.kernels import OF_BATCHES
 from helpers.problems import assert_equal_runs, random_problem, run_both
 from icvi_artmap import ICVIARTMAP, ICVIARTMAPSearch, index_value, vat
 from icvi_artmap._support.wording import MINUS
@@ -181,8 +183,11 @@ def oracle_of(X: np.ndarray, fitted: ICVIARTMAP, centres: np.ndarray) -> oracle.
 
 
 @pytest.mark.nojit
-@pytest.mark.parametrize("evaluation", ["incremental", "batch"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "evaluation"),
+    [(name, "incremental") for name in NAMES]
+    + [(name, "batch") for name in (NAMES if config.DISABLE_JIT else OF_BATCHES)],
+)
 def test_both_evaluations_equal_the_oracle(name: str, evaluation: str) -> None:
     for seed in range(3):
         X = blobs(seed, n=40, d=2)
@@ -199,7 +204,7 @@ def test_both_evaluations_equal_the_oracle(name: str, evaluation: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OF_BATCHES)
 def test_batch_evaluation_in_random_corners(name: str, seed: int) -> None:
     X, centres, parameters = random_problem(np.random.default_rng(1000 + seed))
     fitted = ICVIARTMAP(

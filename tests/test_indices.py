@@ -283,7 +283,7 @@ def test_any_sequence_of_changes(name: str) -> None:
     machine = type(f"{name}Machine", (IndexMachine,), {"name": name})
     run_state_machine_as_test(
         machine,
-        settings=settings(max_examples=settings.default.max_examples // 2, stateful_step_count=30),
+        settings=settings(max_examples=settings.default.max_examples // 4, stateful_step_count=30),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._compile.jit import inline
+from icvi_artmap._compile.jit import inline, shared
 from icvi_artmap.indices import base
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.shared.centres import scores_resolution
@@ -38,7 +38,7 @@ def _fill(state):
         state.changed[s] = state.labels[s]
 
 
-@inline
+@shared
 def _evaluate(state, k):
     """Score of the partition ``changed`` with k clusters."""
     m = state.trial.moments
