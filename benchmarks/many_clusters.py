@@ -12,7 +12,7 @@ Seconds an epoch, of two (`max_epochs=2, tol=0, refine=False`) from the true cen
 set-up included: 100 samples for each of k clusters in 10 dimensions, which lie apart. rCIP and rH
 are not here: a move of rH, and a merge or split of rCIP, computes thousands of pairs or all pairs
 of clusters anew, so that an epoch with 1,000 would take many minutes. PS is left out at 1,000: it
-has no term for the spread of a cluster, moves most samples, and would take minutes as well.
+has no term for the spread of a cluster, moves half of the samples, and would take minutes as well.
 """
 
 FULL, QUICK, SMOKE = (100, 300, 1_000), (50, 200), (3, 40)

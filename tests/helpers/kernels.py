@@ -17,8 +17,8 @@ from pathlib import Path
 INDICES = ("NI", "rH", "rCIP", "DB", "SIL", "PS", "GD43", "GD53", "XB", "PBM", "WB", "CH")
 #: Of these, those that tests learn streams with,
 OF_STREAMS = ("NI", "XB", "CH")
-#: and those of which every trial is computed anew in compiled code: one of each kind. As plain
-#: Python all are.
+#: and those of which every trial is computed anew in compiled code: some of different
+#: kinds. As plain Python all are.
 OF_BATCHES = ("NI", "XB", "SIL", "CH")
 
 

@@ -1,4 +1,4 @@
-"""The only ways to compile: ``@jit``, ``@inline`` and ``@shared``, and what goes with them.
+"""The only ways to compile: ``@jit``, ``@inline``, ``@shared``, ``apart``, and what goes with them.
 
 They use numba's insides where they can (:mod:`~icvi_artmap._compile.numba_internals` to compile,
 :mod:`~icvi_artmap._compile.numba_cache` to keep what is compiled). If numba has changed so that one
