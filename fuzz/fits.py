@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,28 +37,44 @@ SPOILED = 0.05
 #: Types that make sense for a parameter after all: any number is a verbosity, and without a seed
 #: nobody promises that two fits are equal.
 SENSIBLE: dict[str, type] = {"verbose": int, "random_state": type(None)}
+#: An estimator, a table and, for a classifier, classes.
+Problem = tuple[Any, Any, NDArray[np.int64] | None]
 #: Samples at most where every trial is computed from the data, or k is mostly chosen.
 FEW = 40
 
 
-class Fits(Campaign):
-    """All estimators, on random tables with random parameters."""
+class Fitting(Campaign):
+    """A campaign of fits with random parameters."""
+
+    #: Indices with which trials are computed from the data now and then.
+    batches: ClassVar[tuple[str, ...]] = NAMES
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        compile_all()
+        compile_all(self.batches)
+
+    def problem(self, rng: np.random.Generator) -> Problem:
+        model, X, y = random_problem(rng)
+        compiled = {name.upper() for name in self.batches}
+        if isinstance(model, ICVIARTMAP) and str(model.index).upper() not in compiled:
+            model.set_params(evaluation="incremental")
+        return model, X, y
+
+
+class Fits(Fitting):
+    """All estimators, on random tables with random parameters."""
 
     def case(self, seed: int) -> Outcome:
         if seed % LEAK_EVERY == LEAK_EVERY - 1:
             return leak(seed)
         rng = np.random.default_rng(seed)
-        model, X, y = random_problem(rng)
+        model, X, y = self.problem(rng)
         if rng.random() < SPOILED:
             spoil(rng, model)
         return tried(model, X, y)
 
 
-def compile_all() -> None:
+def compile_all(batches: Sequence[str]) -> None:
     """Load or compile what fits need, so that no case is charged for it."""
     import pandas as pd
 
@@ -65,7 +82,10 @@ def compile_all() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for index in NAMES:
-            for options in ({"refine": True}, {"evaluation": "batch", "rho_ab": 0.5}):
+            ways: list[dict[str, Any]] = [{"refine": True}]
+            if index in batches:
+                ways.append({"evaluation": "batch", "rho_ab": 0.5})
+            for options in ways:
                 model = ICVIARTMAP(3, index=index, random_state=0, **options)
                 checked_partition(model.fit(X), X)
             ICVIARTMAP(range(2, 4), index=index, random_state=0).fit(X)
@@ -77,8 +97,7 @@ def compile_all() -> None:
 # --- problems ------------------------------------------------------------------------------------
 
 
-def random_problem(rng: np.random.Generator) -> tuple[Any, Any, NDArray[np.int64] | None]:
-    """An estimator, a table and, for a classifier, classes."""
+def random_problem(rng: np.random.Generator) -> Problem:
     if rng.random() < 0.25:
         X = random_table(rng)
         y = rng.integers(0, int(rng.integers(1, 5)), len(X))

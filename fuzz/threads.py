@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fuzz.campaign import Campaign, Outcome, demand
-from fuzz.fits import check_same, compile_all, random_problem
+from fuzz.campaign import Outcome, demand
+from fuzz.fits import Fitting, Problem, check_same
 from fuzz.processes import FINISHED, code_of, forked
 from icvi_artmap import ICVIARTMAP
 
@@ -24,10 +23,8 @@ LONGEST_INTERRUPT = 5.0
 #: What a child ends with whose fit came to its end, or that is harmed by the interrupt.
 NOT_INTERRUPTED, HARMED = 10, 11
 
-Problem = tuple[Any, Any, NDArray[np.int64] | None]
 
-
-class Threads(Campaign):
+class Threads(Fitting):
     """Threads share nothing, and Ctrl-C harms nothing."""
 
     #: A thread reserves addresses for its stack and its memory.
@@ -35,14 +32,28 @@ class Threads(Campaign):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        compile_all()
         rng = np.random.default_rng(0)
         self.large, self.small = rng.normal(size=(20_000, 6)), rng.normal(size=(60, 6))
 
     def case(self, seed: int) -> Outcome:
         if random.Random(seed).random() < 0.3:
             return self.interrupted(seed)
-        return side_by_side(seed)
+        return self.side_by_side(seed)
+
+    def side_by_side(self, seed: int) -> Outcome:
+        """The same problems one after the other and all at once."""
+        one_by_one = [fitted(problem) for problem in self.problems(seed)]
+        with ThreadPoolExecutor(THREADS) as pool:
+            at_once = list(pool.map(fitted, self.problems(seed)))
+        for mine, other in zip(one_by_one, at_once, strict=True):
+            demand(type(mine) is type(other), f"{mine!r} one by one, {other!r} at once")
+            if not isinstance(mine, Exception):
+                check_same(mine, other)
+        return Outcome(True, f"the same in {THREADS} threads")
+
+    def problems(self, seed: int) -> list[Problem]:
+        rng = np.random.default_rng(seed)
+        return [self.problem(rng) for _ in range(THREADS)]
 
     def interrupted(self, seed: int) -> Outcome:
         """A fit that would take long is interrupted; the next one is as if nothing had been."""
@@ -69,23 +80,6 @@ class Threads(Campaign):
             same = np.array_equal(self.fit_small(index).labels_, expected.labels_)
             return FINISHED if same and not hasattr(model, "labels_") else HARMED
         return NOT_INTERRUPTED
-
-
-def side_by_side(seed: int) -> Outcome:
-    """The same problems one after the other and all at once."""
-    one_by_one = [fitted(problem) for problem in problems(seed)]
-    with ThreadPoolExecutor(THREADS) as pool:
-        at_once = list(pool.map(fitted, problems(seed)))
-    for mine, other in zip(one_by_one, at_once, strict=True):
-        demand(type(mine) is type(other), f"{mine!r} one by one, {other!r} at once")
-        if not isinstance(mine, Exception):
-            check_same(mine, other)
-    return Outcome(True, f"the same in {THREADS} threads")
-
-
-def problems(seed: int) -> list[Problem]:
-    rng = np.random.default_rng(seed)
-    return [random_problem(rng) for _ in range(THREADS)]
 
 
 def fitted(problem: Problem) -> Any:

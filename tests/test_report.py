@@ -302,18 +302,18 @@ def test_whole_numbers_that_are_few_have_a_bar_each() -> None:
     assert len(distributions._edges(np.append(np.zeros(999), 5.5), 8)) == 9  # nearly constant
 
 
-def test_a_thousand_columns_have_few_charts(tmp_path: Path) -> None:
+def test_hundreds_of_columns_have_few_charts(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(90, 1000))
+    X = rng.normal(size=(90, 300))
     X[:30] += 2.0
-    X[:30, 777] += 30.0
+    X[:30, 277] += 30.0
     model = ICVIARTMAP(2, index="CH", init=[X[:30].mean(0), X[30:].mean(0)], refine=False).fit(X)
     page = report(tmp_path, model, X)
     panels = [a for _, a in page.elements if a.get("class") == "panel"]
     assert len(panels) == distributions.MOST_PANELS
-    assert "60 of 1000 columns" in page.text["columns"]
+    assert "60 of 300 columns" in page.text["columns"]
     heads = [a["title"] for tag, a in page.elements if tag == "figcaption"]
-    assert heads[0] == "feature 777"  # the most telling one
+    assert heads[0] == "feature 277"  # the most telling one
     assert len(page.html) < 3_000_000
 
 

@@ -121,7 +121,7 @@ def test_vat_and_fuzzy_art_give_the_papers_values(shared_data: Path) -> None:
         assert round(best, 4) == paper.SYNTHETIC.values[name]["VAT+FA"]
 
 
-@pytest.mark.parametrize("name", ["2d-20c-no0", "10d-40c-no0", "ellipsoid.100d10c.1"])
+@pytest.mark.parametrize("name", ["2d-20c-no0", "10d-40c-no0", "ellipsoid.50d4c.1"])
 def test_linkages_kmeans_and_mixtures_are_the_papers(name: str, shared_data: Path) -> None:
     problem = protocol.load(name, str(shared_data), 0, False)
     printed = paper.SYNTHETIC.values[name]

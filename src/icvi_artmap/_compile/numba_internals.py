@@ -28,6 +28,9 @@ from numba.core.typing.templates import _OverloadFunctionTemplate
 from icvi_artmap._compile.flags import FLAGS
 from icvi_artmap._compile.notes import COMPILING, PLAIN
 
+#: numba's passes for closures, array expressions and overloads to be inlined: kernels have none.
+NEEDLESS = {"InlineClosureLikes", "InlineOverloads", "NopythonRewrites"}
+
 
 class _ArraysFirst(Context):
     """numba's typing context, with what it knows of arrays before strings and lists.
@@ -179,7 +182,11 @@ class _OwnCompiler(Compiler):
         if self.library is not None and _insides_work():
             codegen = self.state.targetctx.codegen()
             self.state.library = self.library(codegen, self.state.func_id.func_qualname)
-        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        if _insides_work():
+            needed = [entry for entry in passes.passes if entry[0].__name__ not in NEEDLESS]
+            passes.passes[:] = needed
+        return [passes]
 
 
 class _KernelCompiler(_OwnCompiler):

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
@@ -35,6 +36,9 @@ BYTES = 64
 AT_ONCE = 4
 #: What is summed.
 PLUS, MINUS, MINIMA = "plus", "minus", "minima"
+
+#: Whether the processor has 32 registers for such vectors; others have 16 for halves of them.
+_MANY_REGISTERS = bool(get_host_cpu_features().get("avx512f", False))
 
 _DOUBLE, _WORD, _INDEX = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 _DOUBLES, _WORDS = ir.VectorType(_DOUBLE, VECTOR), ir.VectorType(_WORD, VECTOR)
@@ -96,6 +100,12 @@ def _everywhere(builder: Any, scalar: Any, kind: ir.VectorType) -> Any:
     return builder.shuffle_vector(lane, nothing, ir.Constant(mask, [0] * kind.count))
 
 
+def _fused(builder: Any) -> Any:
+    """The product of two vectors plus a third, rounded once."""
+    kind = ir.FunctionType(_DOUBLES, [_DOUBLES] * 3)
+    return cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{VECTOR}f64")
+
+
 def _in_tiles(
     builder: Any, width: Any, tiles: tuple[int, ...], tile: Callable[[Any, int], None]
 ) -> None:
@@ -117,9 +127,7 @@ def _write_sum(
 ) -> None:
     """The routine behind :func:`_sum`, in ``tiles`` as :func:`_in_tiles` takes them."""
     y, y_stride, rows, stride, coef, coef_stride, count, width = arguments
-    fused = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(_DOUBLES, [_DOUBLES] * 3), f"llvm.fma.v{VECTOR}f64"
-    )
+    fused = _fused(builder)
     targets = [builder.gep(y, [builder.mul(y_stride, _number(t))]) for t in range(n_targets)]
 
     def added(factor: Any, row: Any, total: Any) -> Any:
@@ -215,20 +223,19 @@ def _sum(kind: str, n_targets: int, tiles: tuple[int, ...]) -> Any:
     return sum_rows
 
 
-# Tiles of one target are wide enough to hide how long a sum takes; four targets leave room for two.
-add_rows = _sum(PLUS, 1, (4, 2))
-add_rows_4 = _sum(PLUS, 4, (2,))
-subtract_rows = _sum(MINUS, 1, (4, 2))
-subtract_rows_4 = _sum(MINUS, 4, (2,))
-add_minima = _sum(MINIMA, 1, (4, 2))
+# Tiles of one target are wide enough to hide how long a sum takes; four targets leave less room.
+_ONE, _FOUR = (4, 2), (2,) if _MANY_REGISTERS else (1,)
+add_rows = _sum(PLUS, 1, _ONE)
+add_rows_4 = _sum(PLUS, 4, _FOUR)
+subtract_rows = _sum(MINUS, 1, _ONE)
+subtract_rows_4 = _sum(MINUS, 4, _FOUR)
+add_minima = _sum(MINIMA, 1, _ONE)
 
 
 def _write_whiten(builder: Any, arguments: Any) -> None:
     """Tiles as in :func:`_write_sum`; a tile ends with the columns that its last row has."""
     inverse, whitened, x, z, q, m, lanes = arguments
-    fused = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(_DOUBLES, [_DOUBLES] * 3), f"llvm.fma.v{VECTOR}f64"
-    )
+    fused = _fused(builder)
     side, nothing = builder.mul(m, lanes), ir.Constant(_DOUBLES, [0.0] * VECTOR)
     with cgutils.for_range(builder, builder.sdiv(lanes, _number(VECTOR))) as loop:
         at = builder.mul(loop.index, _number(VECTOR))
@@ -289,6 +296,132 @@ def _plain_whiten(inverse: Any, whitened: Any, x: Any, z: Any, q: Any, m: int, l
 #: row for every column of L⁻¹; in it, as in ``whitened`` and ``z``, lanes are innermost. Above the
 #: diagonals are zeros. Products are added in the order of columns, squares in that of rows.
 whiten = _plain_whiten if config.DISABLE_JIT else _whiten
+
+
+class _Rows:
+    """Code about whole rows of a matrix of WIDTH columns that is in registers row by row."""
+
+    def __init__(self, builder: Any, matrix: Any) -> None:
+        self.builder, self.matrix, self.fused = builder, matrix, _fused(builder)
+        parts = range(WIDTH // VECTOR)
+        self.held = [cgutils.alloca_once(builder, _DOUBLES) for _ in parts]
+
+    def at(self, row: Any, column: Any) -> Any:
+        """Pointer to an element."""
+        first = self.builder.mul(row, _number(WIDTH))
+        return self.builder.gep(self.matrix, [self.builder.add(first, column)])
+
+    def vectors(self, row: Any) -> list[Any]:
+        """Pointers to the vectors of a row."""
+        starts = (_number(VECTOR * part) for part in range(len(self.held)))
+        return [
+            self.builder.bitcast(self.at(row, start), _DOUBLES.as_pointer()) for start in starts
+        ]
+
+    def subtract(self, row: Any, factor: Any) -> None:
+        """What is held -= factor × row."""
+        factors = _everywhere(self.builder, self.builder.fneg(factor), _DOUBLES)
+        for place, held in zip(self.vectors(row), self.held, strict=True):
+            vector, total = self.builder.load(place, align=8), self.builder.load(held)
+            self.builder.store(self.builder.call(self.fused, [factors, vector, total]), held)
+
+    def write(self, row: Any, factor: Any) -> None:
+        """The row becomes factor × what is held."""
+        factors = _everywhere(self.builder, factor, _DOUBLES)
+        for place, held in zip(self.vectors(row), self.held, strict=True):
+            vector = self.builder.fmul(self.builder.load(held), factors)
+            self.builder.store(vector, place, align=8)
+
+
+def _write_eliminate_block(builder: Any, arguments: Any) -> None:
+    a, top, stop = arguments
+    one, rows = ir.Constant(_DOUBLE, 1.0), _Rows(builder, a)
+    root = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(_DOUBLE, [_DOUBLE]), "llvm.sqrt.f64"
+    )
+    product = cgutils.alloca_once_value(builder, one)
+    with cgutils.for_range(builder, stop, start=top) as target:
+        i = target.index
+        for place, held in zip(rows.vectors(i), rows.held, strict=True):
+            builder.store(builder.load(place, align=8), held)
+        with cgutils.for_range(builder, i) as above:
+            rows.subtract(above.index, builder.load(rows.at(above.index, i)))
+        rows.write(i, one)
+        pivot = builder.load(rows.at(i, i))
+        builder.store(builder.fmul(builder.load(product), pivot), product)
+        rows.write(i, builder.fdiv(one, builder.call(root, [pivot])))
+    builder.ret(builder.load(product))
+
+
+def _write_invert_block(builder: Any, arguments: Any) -> None:
+    a, d = arguments
+    one, rows = ir.Constant(_DOUBLE, 1.0), _Rows(builder, a)
+    unit = ir.Constant(_DOUBLES, [0.0] * VECTOR)
+    with cgutils.for_range(builder, d) as turn:
+        c = builder.sub(builder.sub(d, turn.index), _number(1))
+        for part, held in enumerate(rows.held):
+            inside = builder.trunc(builder.sub(c, _number(VECTOR * part)), _INDEX)
+            lanes = _everywhere(builder, inside, ir.VectorType(_INDEX, VECTOR))
+            numbers = ir.Constant(ir.VectorType(_INDEX, VECTOR), list(range(VECTOR)))
+            own = builder.icmp_signed("==", lanes, numbers)
+            ones = ir.Constant(_DOUBLES, [1.0] * VECTOR)
+            builder.store(builder.select(own, ones, unit), held)
+        with cgutils.for_range(builder, d, start=builder.add(c, _number(1))) as below:
+            rows.subtract(below.index, builder.load(rows.at(c, below.index)))
+        rows.write(c, builder.fdiv(one, builder.load(rows.at(c, c))))
+    builder.ret_void()
+
+
+def _generate_eliminate_block(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kinds = [_POINTER, _WORD, _WORD]
+    kind = ir.FunctionType(_DOUBLE, kinds)
+    name = "icvi_artmap_eliminate_block"
+    routine = _routine(builder.module, name, kind, _write_eliminate_block)
+    return builder.call(routine, _passed(context, builder, signature, arguments, kinds))
+
+
+def _generate_invert_block(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kinds = [_POINTER, _WORD]
+    kind = ir.FunctionType(ir.VoidType(), kinds)
+    routine = _routine(builder.module, "icvi_artmap_invert_block", kind, _write_invert_block)
+    builder.call(routine, _passed(context, builder, signature, arguments, kinds))
+    return context.get_dummy_value()
+
+
+@intrinsic
+def _eliminate_block(typing, a, top, stop):
+    return types.float64(a, types.int64, types.int64), _generate_eliminate_block
+
+
+@intrinsic
+def _invert_block(typing, a, d):
+    return types.void(a, types.int64), _generate_invert_block
+
+
+def _plain_eliminate_block(a: Any, top: int, stop: int) -> float:
+    product = 1.0
+    for i in range(top, stop):
+        for c in range(i):
+            a[i] -= a[c, i] * a[c]
+        product *= a[i, i]
+        a[i] *= 1.0 / math.sqrt(a[i, i])
+    return product
+
+
+def _plain_invert_block(a: Any, d: int) -> None:
+    for c in range(d - 1, -1, -1):
+        row = np.zeros(WIDTH)
+        row[c] = 1.0
+        for s in range(c + 1, d):
+            row -= a[c, s] * a[s]
+        a[c] = row * (1.0 / a[c, c])
+
+
+#: eliminate_block(a, top, stop): rows ``top`` to ``stop`` - 1 of the factor U, A = UᵀU, in place,
+#: of a matrix of WIDTH columns whose rows above are done; returns the product of their pivots.
+eliminate_block = _plain_eliminate_block if config.DISABLE_JIT else _eliminate_block
+#: invert_block(a, d): the first ``d`` rows of U, of WIDTH columns, become those of its inverse.
+invert_block = _plain_invert_block if config.DISABLE_JIT else _invert_block
 
 
 def _write_excess(builder: Any, arguments: Any) -> None:

@@ -94,7 +94,7 @@ def clusters_joined(groups: Moments, clusters: NDArray[np.int64]) -> Moments:
     whole = empty_moments(k, groups.mean.shape[1], groups.scatter.shape[1] > 0)
     whole.size[0] = k
     for i in range(k):
-        put(whole, i, together(taken(groups, np.flatnonzero(clusters == i))), 0)
+        put(whole, np.array([i]), together(taken(groups, clusters == i)))
     return whole
 
 

@@ -44,6 +44,7 @@ CONTRACT = (
     "move",
     "trial_merge",
     "trial_split",
+    "cluster_cost",
 )
 
 _IMPLEMENTATIONS: dict[str, dict[type, Any]] = {}
@@ -119,19 +120,35 @@ def trial_split(state, i, parts, p, q):
     """
 
 
+@dispatched
+def cluster_cost(state, i):
+    """The part of cluster i in the additive cost that the index brings (``Index.cost``)."""
+
+
 def implement(state_type: type, **functions: Any) -> None:
     """Register the functions of an index.
 
-    Without its own ``move`` and ``trial_additions`` it gets :func:`plain_move` and
-    :func:`plain_additions`.
+    Without its own ``move``, ``trial_additions`` and ``cluster_cost`` it gets :func:`plain_move`,
+    :func:`plain_additions` and :func:`plain_cost`.
     """
     functions.setdefault("move", plain_move)
     functions.setdefault("trial_additions", plain_additions)
+    functions.setdefault("cluster_cost", plain_cost)
     missing = set(CONTRACT) - set(functions)
     if missing:
         raise TypeError(f"{state_type.__name__} lacks {', '.join(sorted(missing))}")
     for name, function in functions.items():
         _IMPLEMENTATIONS[name][state_type] = function
+
+
+@inline
+def renew_cluster(state, i):
+    """The moments of cluster i have changed.
+
+    Kernels that call :func:`update` themselves would have it compiled once more: numba keeps what
+    kernels call apart from what parts of them call.
+    """
+    update(state, i, i)
 
 
 @jit
@@ -144,7 +161,7 @@ def evaluate(state, clusters, merging, least, merged, parts, rows, categories, c
     score.
     """
     for c in clusters:
-        update(state, c, c)
+        renew_cluster(state, c)
     for i in merging:
         for j in range(i + 1, state.moments.size[0]):
             merged[i, j] = trial_merge(state, i, j, least)
@@ -166,6 +183,12 @@ def plain_move(state, x, src, dst):
 def plain_additions(state, s, x, out):
     """A move out of the last cluster, which that empties: it is scored as if it had not been."""
     return trial_moves(state, s, x, state.moments.size[0] - 1, out)
+
+
+@inline
+def plain_cost(state, i):
+    """The sum of squares within the cluster."""
+    return state.moments.compactness[i]
 
 
 @inline

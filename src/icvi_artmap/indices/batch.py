@@ -27,7 +27,7 @@ class BatchState(NamedTuple):
     data: Data
     labels: NDArray[np.int64]  #: the fit's own labels
     category: NDArray[np.int32]  #: and categories
-    changed: NDArray[np.int64]  #: (N,) labels of a trial
+    changed: NDArray[np.int64]  #: (1, N) labels of a trial
     scratch: NDArray[np.float64]  #: that of ``kept``
     room: mom.Room
 
@@ -35,7 +35,7 @@ class BatchState(NamedTuple):
 @inline
 def _fill(state):
     for s in range(state.labels.shape[0]):
-        state.changed[s] = state.labels[s]
+        state.changed[0, s] = state.labels[s]
 
 
 @shared
@@ -75,12 +75,12 @@ def trial_moves(state, s, x, src, out):
         if i == src:
             out[i] = base.score(state.kept)
         elif empties:
-            for t in range(state.changed.shape[0]):
+            for t in range(state.labels.shape[0]):
                 label = i if t == s else state.labels[t]
-                state.changed[t] = label - (label > src)
+                state.changed[0, t] = label - (label > src)
             out[i] = _evaluate(state, k - 1)
         else:
-            state.changed[s] = i
+            state.changed[0, s] = i
             out[i] = _evaluate(state, k)
     return scores_resolution(out, k)
 
@@ -89,7 +89,7 @@ def trial_moves(state, s, x, src, out):
 def trial_merge(state, i, j, least):
     for s in range(state.labels.shape[0]):
         label = state.labels[s]
-        state.changed[s] = i if label == j else label - (label > j)
+        state.changed[0, s] = i if label == j else label - (label > j)
     return _evaluate(state, state.moments.size[0] - 1)
 
 
@@ -98,7 +98,7 @@ def trial_split(state, i, parts, p, q):
     k = state.moments.size[0]
     for s in range(state.labels.shape[0]):
         leaves = state.labels[s] == i and state.category[s] == q
-        state.changed[s] = k if leaves else state.labels[s]
+        state.changed[0, s] = k if leaves else state.labels[s]
     return _evaluate(state, k + 1)
 
 
@@ -123,5 +123,5 @@ def batch_state(
     """A batch twin of the state ``kept``; labels and categories are the fit's own arrays."""
     moments = kept.moments
     trial = index.state(data, labels, int(moments.size[0]), len(moments.n))
-    changed, room = np.empty_like(labels), mom.make_room(moments)
+    changed, room = np.empty((1, len(labels)), np.int64), mom.make_room(moments)
     return BatchState(moments, kept, trial, data, labels, category, changed, kept.scratch, room)

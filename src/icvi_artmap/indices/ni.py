@@ -215,12 +215,16 @@ def _renew_adding(moments, adding, lanes, i, delta, term, total, block):
     adding.logdet[i] = cholesky.eliminate(a, FIRST, d)
     cholesky.invert_blocks(a, d, block)
     m, kp = lanes.inverse.shape[0], lanes.q.shape[0]
+    for r in range(block.shape[0]):
+        block[r] = 0.0
+    for c in range(m):
+        row, inverse, mean = a[c], lanes.inverse[c], moments.mean[i, c]
+        for r in range(block.shape[0]):
+            block[r] += row[r] * mean
+        for r in range(c, m):
+            inverse[r * kp + i] = row[r]
     for r in range(m):
-        whitened = 0.0
-        for c in range(r + 1):
-            lanes.inverse[c, r * kp + i] = a[c, r]
-            whitened += a[c, r] * moments.mean[i, c]
-        lanes.whitened[r * kp + i] = whitened
+        lanes.whitened[r * kp + i] = block[r]
     _set_laws(lanes, i, n, d, adding.logdet[i], term, total)
 
 
@@ -429,6 +433,11 @@ def trial_split(state, i, parts, p, q):
     return state.term[i] - part - _term(left, logdet, n) - state.total[0]
 
 
+@inline
+def cluster_cost(state, i):
+    return state.term[i]
+
+
 implement(
     NIState,
     update=update,
@@ -437,6 +446,7 @@ implement(
     move=move,
     trial_merge=trial_merge,
     trial_split=trial_split,
+    cluster_cost=cluster_cost,
 )
 
 # --- beyond the paper: what refinement and the choice of a number of clusters ask -----------------
@@ -458,10 +468,11 @@ class Determinants:
     def of_clusters(self) -> NDArray[np.float64]:
         return self.state.term[: self._k]
 
-    def of_parts(self, state: NIState) -> NDArray[np.float64]:
-        # Their p are relative to the samples that the state is about.
-        share = state.n / self.state.n
-        return share * (state.term - state.moments.n / state.n * np.log(share))
+    def of_parts(self, n: NDArray[np.int64], costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        # Their p are relative to the samples of the parts.
+        n_all = n.sum(axis=-1, keepdims=True)
+        share = n_all / self.state.n
+        return share * (costs - n / n_all * np.log(share))
 
     def of_merging(self) -> NDArray[np.float64]:
         return self.index.score(self.state) - self.index.trial_merges(self.state, -np.inf)

@@ -100,9 +100,9 @@ class Pace:
 
     size: int = 1
 
-    def adapt(self, seconds: float, interrupted: bool) -> None:
-        """Half a chunk's time to twice of it is near enough."""
-        if not interrupted and seconds < CHUNK_SECONDS / 2:
+    def adapt(self, seconds: float, whole: bool) -> None:
+        """Half a chunk's time to twice of it is near enough; ``whole``: it was not cut short."""
+        if whole and seconds < CHUNK_SECONDS / 2:
             self.size *= 2 if seconds > CHUNK_SECONDS / 16 else 8
         elif seconds > 2 * CHUNK_SECONDS:
             self.size = max(1, self.size // 2)
@@ -117,6 +117,6 @@ def in_chunks(n_presentations: int, pace: Pace, present: Callable[[int, int], in
     at = 0
     while at < n_presentations:
         stop = min(at + pace.size, n_presentations)
-        started = time.perf_counter()
-        at = present(at, stop)
-        pace.adapt(time.perf_counter() - started, at < stop)
+        start, started = at, time.perf_counter()
+        at = present(start, stop)
+        pace.adapt(time.perf_counter() - started, at - start == pace.size)

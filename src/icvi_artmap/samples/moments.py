@@ -253,10 +253,12 @@ def from_labels(
 ) -> None:
     """Moments of the clusters of ``labels`` from the samples themselves.
 
-    Samples with a negative label are left out. ``only``: the one cluster to compute, or -1 for all
-    ``size[0]`` of them. ``room``: from :func:`make_room`, if there is some.
+    Samples with a negative label are left out. ``labels`` may have a row for each of several
+    partitions, whose clusters have numbers of their own. ``only``: the one cluster to compute, or
+    -1 for all ``size[0]`` of them. ``room``: from :func:`make_room`, if there is some.
     """
     room = make_room(m) if room is None else room
+    labels = labels if labels.ndim == 2 else labels[np.newaxis]
     sum_samples(m, data, labels, only, room)
     if m.scatter.shape[1] > 0:  # a kernel of its own: most indices need not compile it
         sum_scatter(m, data, labels, only, room)
@@ -303,38 +305,42 @@ def sum_samples(m, data, labels, only, room):
     for i in range(m.size[0]):
         if only < 0 or i == only:
             clear(m, i)
-    for s in range(labels.shape[0]):
-        i = labels[s]
-        if i >= 0 and (only < 0 or i == only):
-            m.n[i] += 1
-            standardised_row(data, s, u)
-            for f in range(d):
-                m.mean[i, f] += u[f]
+    for p in range(labels.shape[0]):
+        for s in range(labels.shape[1]):
+            i = labels[p, s]
+            if i >= 0 and (only < 0 or i == only):
+                m.n[i] += 1
+                standardised_row(data, s, u)
+                for f in range(d):
+                    m.mean[i, f] += u[f]
     for i in range(m.size[0]):
         if m.n[i] > 0 and (only < 0 or i == only):
             for f in range(d):
                 m.mean[i, f] /= m.n[i]
-    for s in range(labels.shape[0]):
-        i = labels[s]
-        if i >= 0 and (only < 0 or i == only) and m.n[i] > 1:
-            squared = 0.0
-            standardised_row(data, s, u)
-            for f in range(d):
-                u[f] -= m.mean[i, f]
-                squared += u[f] * u[f]
-            m.compactness[i] += squared
+    for p in range(labels.shape[0]):
+        for s in range(labels.shape[1]):
+            i = labels[p, s]
+            if i >= 0 and (only < 0 or i == only) and m.n[i] > 1:
+                squared = 0.0
+                standardised_row(data, s, u)
+                for f in range(d):
+                    u[f] -= m.mean[i, f]
+                    squared += u[f] * u[f]
+                m.compactness[i] += squared
 
 
 @jit
 def sum_scatter(m, data, labels, only, room):
     """Scatter about the means that :func:`sum_samples` has left, where it is 0 so far."""
-    for start in range(0, labels.shape[0], SORTED):
-        _sort(m.size[0], labels, only, start, min(start + SORTED, labels.shape[0]), room)
-        begin = 0
-        for i in range(m.size[0]):
-            if room.end[i] > begin and m.n[i] > 1:
-                _add_scatter(m, i, data, begin, room.end[i], room)
-            begin = room.end[i]
+    for p in range(labels.shape[0]):
+        for start in range(0, labels.shape[1], SORTED):
+            stop = min(start + SORTED, labels.shape[1])
+            _sort(m.size[0], labels[p], only, start, stop, room)
+            begin = np.int64(0)  # not a literal: a function is compiled anew for each
+            for i in range(m.size[0]):
+                if room.end[i] > begin and m.n[i] > 1:
+                    _add_scatter(m, i, data, begin, room.end[i], room)
+                begin = room.end[i]
 
 
 @inline
@@ -395,9 +401,10 @@ def together(m: Moments) -> Moments:
     return whole
 
 
-def taken(m: Moments, rows: Sequence[int] | NDArray[np.int64]) -> Moments:
+def taken(m: Moments, rows: Sequence[int] | NDArray[np.integer] | NDArray[np.bool_]) -> Moments:
     """A copy of these clusters alone."""
-    return Moments._make([np.array([len(rows)]), *(array[rows] for array in m[1:])])
+    n = m.n[rows]
+    return Moments._make([np.array([len(n)]), n, *(array[rows] for array in m[2:])])
 
 
 def symmetric(upper: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -419,14 +426,24 @@ def drop(m: Moments, i: int) -> None:
     m.size[0] = k - 1
 
 
-def put(m: Moments, i: int, other: Moments, j: int, *, add: bool = False) -> None:
-    """Row i becomes cluster j of ``other``, or with ``add`` what the two are together."""
-    if add:
-        pair = empty_moments(2, m.mean.shape[1], m.scatter.shape[1] > 0, m.n.dtype)
-        pair.size[0] = 2
-        put(pair, 0, m, i)
-        put(pair, 1, other, j)
-        drift, other, j = pair.drift.sum(), together(pair), 0
-        other.drift[0] = drift
+def put(m: Moments, rows: NDArray[np.int64], other: Moments) -> None:
+    """These rows become the clusters of ``other``."""
     for array, source in zip(m[1:], other[1:], strict=True):
-        array[i] = source[j]
+        array[rows] = source
+
+
+def join(m: Moments, rows: NDArray[np.int64], other: Moments) -> None:
+    """Each of these rows becomes what it and its cluster of ``other`` are together.
+
+    Eq:freq_update to Eq:cov_update, merge.
+    """
+    u = other.mean - m.mean[rows]
+    share = other.n / (m.n[rows] + other.n)
+    weight = m.n[rows] * share
+    m.compactness[rows] += other.compactness + weight * np.square(u).sum(axis=1)
+    if m.scatter.shape[1] > 0:
+        outer = (weight[:, None] * u)[:, :, None] * u[:, None, :]
+        m.scatter[rows] += other.scatter + np.triu(outer)
+    m.mean[rows] += share[:, None] * u
+    m.n[rows] += other.n
+    m.drift[rows] += other.drift

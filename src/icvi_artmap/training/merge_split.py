@@ -62,7 +62,7 @@ def merge(
         mom.drop(state.moments, i)
         state.moments.size[0] = k - 1
         if data is None:
-            mom.put(state.moments, k - 2, mom.together(both), 0)
+            mom.put(state.moments, np.array([k - 2]), mom.together(both))
         else:
             mom.from_labels(state.moments, data, labels, k - 2)
         index.update_all(state)

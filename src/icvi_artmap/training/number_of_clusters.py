@@ -22,6 +22,7 @@ from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap._support.threads import in_threads, one_thread
 from icvi_artmap._support.wording import counted, number
 from icvi_artmap.indices.base import Index
+from icvi_artmap.network.driver import Pace
 from icvi_artmap.samples.resolution import evidence, key_weights, row_keys
 from icvi_artmap.samples.scaling import Data, blocks, plain_data
 from icvi_artmap.training import refinement
@@ -330,6 +331,7 @@ class _Search:
         self.rng = np.random.RandomState(SEED)
         self.rater = index.criterion.rater()
         self.points: dict[int, _Point] = {}
+        self.pace = Pace()
 
     def run(self) -> list[_Point]:
         """Partitions for rising k, a single cluster first."""
@@ -344,14 +346,14 @@ class _Search:
         """Begin with a partition that was found elsewhere, once every sample has its cluster."""
         labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
         k = int(labels.max()) + 1
-        partition = Partition(self.index, self.data, labels, k, k)
+        partition = Partition(self.index, self.data, labels, k, k, self.pace)
         partition.sweep()
         self._keep(self._rated(partition))
 
     def _levels(self) -> list[_Point]:
         """One cluster, two, four and so on, until that is no use any more."""
         n = len(self.data.table)
-        single = Partition(self.index, self.data, np.zeros(n, np.int64), 1, 1)
+        single = Partition(self.index, self.data, np.zeros(n, np.int64), 1, 1, self.pace)
         levels = [self._rated(single)]
         top = self._room()
         numbers = [1 << i for i in range(1, top.bit_length()) if 1 << i < top]
@@ -441,7 +443,7 @@ class _Search:
     def _partition(self, point: _Point, room: int = 0) -> Partition:
         """A partition of one's own to change."""
         labels = point.labels.copy()
-        return Partition(self.index, self.data, labels, point.k, max(point.k, room))
+        return Partition(self.index, self.data, labels, point.k, max(point.k, room), self.pace)
 
     def _improve(self, outlook: Outlook) -> None:
         partition, rater = outlook.partition, self.rater
@@ -503,7 +505,8 @@ def _split_best(partition: Partition, count: int, rng: np.random.RandomState) ->
     best = [i for i in np.argsort(-gain, kind="stable")[:count] if gain[i] > -np.inf]
     for new, i in enumerate(best, start=k):
         labels[(labels == i) & outlook.second] = new
-    split = Partition(partition.index, partition.data, labels, k + len(best), k + len(best))
+    k += len(best)
+    split = Partition(partition.index, partition.data, labels, k, k, partition.pace)
     split.sweep(most=GROWN_SWEEPS)
     return split
 

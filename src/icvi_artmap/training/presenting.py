@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,20 @@ from icvi_artmap.network.driver import (
     with_categories,
 )
 from icvi_artmap.network.members import Members, make_members, renumbered
-from icvi_artmap.samples.moments import worn
+from icvi_artmap.samples.moments import (
+    Moments,
+    empty_moments,
+    from_labels,
+    taken,
+    together,
+    worn,
+)
 from icvi_artmap.samples.scaling import Data
 from icvi_artmap.training.merge_split import drop_empty
 from icvi_artmap.training.sample_loop import EVERYONE, make_scratch, sweep
 
-#: No scores wanted.
-NO_TRACE = np.empty(0)
+#: No scores and no costs wanted.
+NO_TRACE, NO_COSTS = np.empty(0), np.empty((0, 0))
 
 
 def first_network(
@@ -76,6 +84,12 @@ def tidy_clusters(
     drop_empty(index, state, labels, map_field)
 
 
+@lru_cache
+def _no_moments(n_features: int, with_scatter: bool) -> Moments:
+    """No partitions to begin with but the one that a state is about."""
+    return empty_moments(0, n_features, with_scatter)
+
+
 def sweep_all(
     index: Index,
     data: Data,
@@ -84,24 +98,63 @@ def sweep_all(
     pace: Pace,
     rows: NDArray[np.int64] = EVERYONE,
     most: int = 1,
+    costs: NDArray[np.float64] = NO_COSTS,
 ) -> int:
     """Let all samples, or those in ``rows``, go to the clusters that the index prefers.
 
     Up to ``most`` sweeps, until nobody moves in one. Returns how many have changed their cluster in
-    the last one.
+    the last one. ``costs`` gets what the clusters cost in the end, (1, k), if it is not empty.
     """
-    scratch = make_scratch(data.shape[1], len(state.moments.n))
-    kernel = index.kernel(sweep)
+    scratch, kernel = make_scratch(data.shape[1], len(state.moments.n)), index.kernel(sweep)
+    first = _no_moments(data.shape[1], index.needs_scatter)
     n = len(labels) if rows is EVERYONE else len(rows)
 
     def chunk(start: int, stop: int) -> int:
-        reached: int = kernel(data, labels, state, scratch, start, stop, rows)
+        scratch.partition[0], scratch.untidy[0] = 0, False
+        arrays = (data, labels[np.newaxis], state, scratch)
+        reached: int = kernel(*arrays, start, stop, rows, first, costs)
         if scratch.untidy[0]:
             tidy_clusters(index, state, data, labels)
-            scratch.untidy[0] = False
-        elif reached < stop:  # nobody has moved
-            return n * most
-        return reached
+            return reached
+        return n * most if reached < stop else reached  # before the end if nobody has moved
 
     in_chunks(n * most, pace, chunk)
+    if scratch.untidy[0] and costs.size > 0:
+        chunk(0, 0)
     return int(scratch.moved[0])
+
+
+def sweep_each(
+    index: Index,
+    data: Data,
+    partitions: NDArray[np.int64],
+    k: int,
+    pace: Pace,
+    most: int,
+) -> NDArray[np.float64]:
+    """Do that with several partitions of the same samples; returns what the clusters of each cost.
+
+    ``partitions``: a row of labels for each, into ``k`` clusters, which change.
+    """
+    n, n_features = partitions.shape[1], data.shape[1]
+    begun, costs = partitions.copy(), np.empty((len(partitions), k))
+    first = empty_moments(costs.size, n_features, index.needs_scatter)
+    first.size[0] = costs.size
+    from_labels(first, data, partitions + np.arange(0, costs.size, k)[:, np.newaxis])
+    moments = taken(first, np.arange(k))
+    state = index.make_state(moments, together(moments))
+    scratch, kernel = make_scratch(n_features, k), index.kernel(sweep)
+    at = 0
+    while at < len(partitions):
+        stop = min(at + pace.size // (n * most), len(partitions))
+        scratch.partition[:], scratch.untidy[0] = (at, stop), False
+        kernel(data, partitions, state, scratch, 0, n * most, EVERYONE, first, costs)
+        at = int(scratch.partition[0])
+        if scratch.untidy[0] or at == stop < len(partitions):
+            # Digits were lost, or all of it would take too long: one by itself.
+            partitions[at] = begun[at]
+            from_labels(moments, data, begun[at])
+            index.update_all(state)
+            sweep_all(index, data, partitions[at], state, pace, most=most, costs=costs[at : at + 1])
+            at += 1
+    return costs

@@ -27,7 +27,7 @@ from icvi_artmap.network.driver import Pace
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data, blocks
 from icvi_artmap.training.merge_split import drop_empty
-from icvi_artmap.training.presenting import sweep_all
+from icvi_artmap.training.presenting import sweep_all, sweep_each
 from icvi_artmap.training.sample_loop import EVERYONE
 
 #: Ways to split a cluster that are tried: one along its principal axis, the others at random.
@@ -60,10 +60,18 @@ class Saved(NamedTuple):
 class Partition:
     """Labels, the state of the index for them, and ways to change both."""
 
-    def __init__(self, index: Index, data: Data, labels: Labels, k: int, capacity: int) -> None:
+    def __init__(
+        self,
+        index: Index,
+        data: Data,
+        labels: Labels,
+        k: int,
+        capacity: int,
+        pace: Pace | None = None,
+    ) -> None:
         self.index, self.data, self.labels = index, data, labels
         self.state = index.state(data, labels, k, capacity)
-        self.pace = Pace()
+        self.pace = Pace() if pace is None else pace
 
     @property
     def k(self) -> int:
@@ -114,20 +122,19 @@ class Partition:
     def relabel(self, rows: NDArray[np.int64], new: Labels) -> None:
         """These samples go to these clusters."""
         m, old = self.state.moments, self.labels[rows]
-        came, position = np.unique(new, return_inverse=True)
-        parts = mom.of_clusters(self.data.take(rows), position, len(came), m.scatter.shape[1] > 0)
+        left, got = (np.bincount(those, minlength=len(m.n)) for those in (old, new))
+        came, numbers = np.flatnonzero(got), np.cumsum(got > 0) - 1
+        parts = mom.of_clusters(self.data.take(rows), numbers[new], len(came), self._shape()[1])
         self.labels[rows] = new
-        left = np.bincount(old, minlength=len(m.n))
-        for i in np.union1d(np.unique(old), came):
-            stay, part = m.n[i] - left[i], int(np.searchsorted(came, i))
-            gets = part < len(came) and came[part] == i
-            if stay > 0 and left[i] > 0:
-                mom.from_labels(m, self.data, self.labels, int(i))
-            elif gets:
-                mom.put(m, int(i), parts, part, add=stay > 0)
-            else:
-                mom.put(m, int(i), mom.empty_moments(1, *self._shape()), 0)
-        self.index.renew(self.state, np.union1d(np.unique(old), came))
+        stay = m.n - left
+        joined = (left[came] == 0) & (stay[came] > 0)
+        mom.join(m, came[joined], mom.taken(parts, joined))
+        mom.put(m, came[stay[came] == 0], mom.taken(parts, stay[came] == 0))
+        gone = np.flatnonzero((left > 0) & (stay == 0) & (got == 0))
+        mom.put(m, gone, mom.empty_moments(len(gone), *self._shape()))
+        for i in np.flatnonzero((left > 0) & (stay > 0)):
+            mom.from_labels(m, self.data, self.labels, int(i))
+        self.index.renew(self.state, np.flatnonzero((left > 0) | (got > 0)))
 
     def merge(self, into: NDArray[np.int64]) -> None:
         """Every cluster i becomes a part of ``into[i]``; numbers close up and keep their order."""
@@ -147,39 +154,32 @@ class Partition:
         The costs are infinite if there is no way.
         """
         data = self.data.take(rows)
-        best, second, state = np.full(2, np.inf), np.zeros(len(rows), np.bool_), None
-        for start in _two_ways(data.standardised(slice(None)), rng):
-            labels = start.astype(np.int64)
-            if state is None:
-                state = self.index.state(data, labels, 2, 2)
-                room = mom.make_room(state.moments)
-            else:
-                mom.from_labels(state.moments, data, labels, room=room)
-                self.index.update_all(state)
-            self._sweep(data, labels, state, EVERYONE, LOCAL_SWEEPS)
-            parts = cost.of_parts(state)
-            if parts.sum() < best.sum():
-                best, second = parts, labels == 1
-        return best, second
+        ways = _two_ways(data.standardised(slice(None)), rng)
+        if len(ways) == 0:
+            return np.full(2, np.inf), np.zeros(len(rows), np.bool_)
+        costs = sweep_each(self.index, data, ways, 2, self.pace, LOCAL_SWEEPS)
+        second = np.count_nonzero(ways, axis=1)
+        parts = cost.of_parts(np.column_stack([len(rows) - second, second]), costs)
+        best = int(parts.sum(axis=1).argmin())
+        return parts[best], ways[best] == 1
 
 
-def _two_ways(x: NDArray[np.float64], rng: np.random.RandomState) -> Iterator[NDArray[np.bool_]]:
-    """Ways to part the rows of x in two; none that leaves a part empty."""
+def _two_ways(x: NDArray[np.float64], rng: np.random.RandomState) -> NDArray[np.int64]:
+    """Ways to part the rows of x in two, a row of labels for each; none leaves a part empty."""
     apart = x - x.mean(axis=0)
     axis = apart[np.argmax(np.square(apart).sum(axis=1))]
     for _ in range(POWER_STEPS):
         length = np.linalg.norm(axis)
-        if length == 0.0:
-            return  # all rows are equal
+        if length == 0.0:  # all rows are equal
+            return np.empty((0, len(x)), np.int64)
         axis = (apart @ (axis / length)) @ apart
-    ways = [apart @ axis > 0.0]
-    for _ in range(SPLITS - 1):
-        a, b = rng.choice(len(x), 2, replace=False)
-        # Nearer to b than to a: |x - b|² < |x - a|².
-        ways.append(x @ (x[b] - x[a]) > 0.5 * (x[b] @ x[b] - x[a] @ x[a]))
-    for way in ways:
-        if 0 < np.count_nonzero(way) < len(x):
-            yield way
+    pairs = [rng.permutation(len(x))[:2] for _ in range(SPLITS - 1)]
+    a, b = x[np.transpose(pairs)]
+    # Nearer to b than to a: |x - b|² < |x - a|².
+    border = 0.5 * (np.square(b).sum(axis=1) - np.square(a).sum(axis=1))
+    ways = np.vstack([apart @ axis > 0.0, (b - a) @ x.T > border[:, np.newaxis]]).astype(np.int64)
+    held = ways.sum(axis=1)
+    return ways[(held > 0) & (held < len(x))]
 
 
 #: Kinds of steps.
@@ -358,7 +358,7 @@ class Outlook:
         k, m = partition.k, partition.state.moments
         before, rows = partition.labels.copy(), partition.members(source)
         m.size[0] = k + 1
-        mom.put(m, k, mom.empty_moments(1, *partition._shape()), 0)
+        mom.put(m, np.array([k]), mom.empty_moments(1, *partition._shape()))
         partition.relabel(rows, np.where(self.second[rows], k, source))
         partition.sweep()
         self.note(before)

@@ -31,6 +31,7 @@ class Scratch(NamedTuple):
     x_b: NDArray[np.float64]  #: (d,)
     trial: NDArray[np.float64]  #: (k,) T
     moved: NDArray[np.int64]  #: (1,) how many samples have changed their cluster
+    partition: NDArray[np.int64]  #: (2,) of several partitions the one to sweep next, and the end
     untidy: NDArray[np.bool_]  #: (1,) whether something is to be tidied up after the last of them
 
 
@@ -39,6 +40,7 @@ def make_scratch(n_features: int, capacity: int) -> Scratch:
         x_b=np.empty(n_features),
         trial=np.empty(capacity),
         moved=np.zeros(1, np.int64),
+        partition=np.array([0, 1]),
         untidy=np.zeros(1, np.bool_),
     )
 
@@ -62,6 +64,17 @@ def teaching_cluster(trial, k, src, resolution):
     while winner < k - 1 and trial[winner] != best and not trial[winner] >= best - resolution:
         winner += 1
     return winner
+
+
+@inline
+def preferred_cluster(data, state, s, src, scratch):
+    """The cluster that the index prefers for sample s of ``src``; ALL where it has no preference.
+
+    Leaves the sample, as the index sees it, in ``scratch``.
+    """
+    standardised_row(data, s, scratch.x_b)
+    resolution = base.trial_moves(state, s, scratch.x_b, src, scratch.trial)
+    return np.int64(teaching_cluster(scratch.trial, state.moments.size[0], src, resolution))
 
 
 @inline
@@ -134,9 +147,7 @@ def present(learning, data, labels, state, scratch, start, stop, trace, only_tea
         src, k = labels[s], m.size[0]
         y = src if only_teach else np.int64(field.ALL)
         if k > 1 and not only_teach:
-            standardised_row(data, s, x_b)
-            resolution = base.trial_moves(state, s, x_b, src, scratch.trial)
-            y = np.int64(teaching_cluster(scratch.trial, k, src, resolution))
+            y = preferred_cluster(data, state, s, src, scratch)
         dst = call(learning, s, k, y)
         if dst == FULL:
             return s
@@ -147,15 +158,9 @@ def present(learning, data, labels, state, scratch, start, stop, trace, only_tea
     return stop
 
 
-@jit
-def sweep(data, labels, state, scratch, start, stop, rows):
-    """The samples in ``rows`` go to the clusters that the index prefers, again and again.
-
-    ``rows``: numbers of samples, or EVERYONE. Presentations are counted from the first sweep on;
-    those from ``start`` to ``stop`` - 1 are made. No cluster is emptied. Returns the first
-    presentation not made: ``stop``, or an earlier one if something is to be tidied up first, or
-    if a sweep has ended in which nobody moved: ``scratch.moved`` counts those of the last one.
-    """
+@inline
+def _sweep(data, labels, state, scratch, start, stop, rows):
+    """Presentations ``start`` to ``stop`` - 1 of :func:`sweep`, in one partition."""
     m, x_b = state.moments, scratch.x_b
     n = rows.shape[0] if rows.shape[0] > 0 else labels.shape[0]
     for begin in range(start // n * n, stop, n):
@@ -167,10 +172,40 @@ def sweep(data, labels, state, scratch, start, stop, rows):
             s = rows[t] if rows.shape[0] > 0 else t
             src, k = labels[s], m.size[0]
             if k > 1 and m.n[src] > 1:
-                standardised_row(data, s, x_b)
-                resolution = base.trial_moves(state, s, x_b, src, scratch.trial)
-                dst = teaching_cluster(scratch.trial, k, src, resolution)
+                dst = preferred_cluster(data, state, s, src, scratch)
                 moves = dst != field.ALL and dst != src
                 if moves and not move(labels, state, s, x_b, dst, scratch):
                     return begin + t + 1
     return stop
+
+
+@jit
+def sweep(data, labels, state, scratch, start, stop, rows, first, costs):
+    """The samples in ``rows`` go to the clusters that the index prefers, again and again.
+
+    ``rows``: numbers of samples, or EVERYONE. Presentations are counted from the first sweep on;
+    those from ``start`` to ``stop`` - 1 are made. No cluster is emptied. Returns the first
+    presentation not made: ``stop``, or an earlier one if something is to be tidied up first, or
+    if a sweep has ended in which nobody moved: ``scratch.moved`` counts those of the last one.
+
+    ``labels`` has a row for every partition. Those of ``scratch.partition`` are swept, one after
+    the other, up to one in which something is to be tidied up. The state is about the first of
+    them, or ``first`` has the moments that they begin with, as many clusters for each as the state
+    has. ``costs`` gets what the clusters of each cost in the end, if it is not empty.
+    """
+    m, partition, reached = state.moments, scratch.partition, start
+    k = m.size[0]
+    while partition[0] < partition[1]:
+        p = partition[0]
+        if first.size[0] > 0:
+            for i in range(k):
+                mom.copy_row(first, p * k + i, m, i)
+            for i in range(k):
+                base.renew_cluster(state, i)
+        reached = _sweep(data, labels[p], state, scratch, start, stop, rows)
+        if scratch.untidy[0]:
+            return reached
+        for i in range(costs.shape[1]):
+            costs[p, i] = base.cluster_cost(state, i)
+        partition[0] += 1
+    return reached

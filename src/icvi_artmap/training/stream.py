@@ -316,8 +316,8 @@ class Stream:
         with_scatter = m.scatter.shape[1] > 0
         parts = mom.of_clusters(self.data, part, 2, with_scatter)
         scale = whole / parts.n.sum()
+        mom.put(m, np.array([i, new]), parts)
         for row, j in ((i, 0), (new, 1)):
-            mom.put(m, row, parts, j)
             share = scale * parts.n[j]
             m.n[row] = share if m.n.dtype.kind == "f" else max(round(share), 1)
             m.compactness[row] *= scale

@@ -19,8 +19,11 @@ class AdditiveCost(Protocol):
     def of_clusters(self) -> NDArray[np.float64]:
         """Every cluster's part of the cost."""
 
-    def of_parts(self, state: Any) -> NDArray[np.float64]:
-        """The parts of the two clusters of another state, which is about some of the samples."""
+    def of_parts(self, n: NDArray[np.int64], costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The parts of clusters that some of the samples make up, along the last axis.
+
+        ``n``: how many samples each has; ``costs``: what each costs where there are no others.
+        """
 
     def of_merging(self) -> NDArray[np.float64]:
         """Rise when clusters i < j become one, (k, k); infinite elsewhere."""
@@ -46,8 +49,8 @@ class SumOfSquares:
     def of_clusters(self) -> NDArray[np.float64]:
         return np.asarray(self.moments.compactness[: self.moments.size[0]])
 
-    def of_parts(self, state: Any) -> NDArray[np.float64]:
-        return np.array(state.moments.compactness)
+    def of_parts(self, n: NDArray[np.int64], costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        return costs
 
     def of_merging(self) -> NDArray[np.float64]:
         n, mean = self._now()

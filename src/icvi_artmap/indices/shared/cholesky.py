@@ -12,7 +12,14 @@ from __future__ import annotations
 import math
 
 from icvi_artmap._compile.jit import inline, shared
-from icvi_artmap._compile.simd import WIDTH, add_rows, subtract_rows, subtract_rows_4
+from icvi_artmap._compile.simd import (
+    WIDTH,
+    add_rows,
+    eliminate_block,
+    invert_block,
+    subtract_rows,
+    subtract_rows_4,
+)
 
 #: Components per block.
 BLOCK = WIDTH
@@ -69,6 +76,10 @@ def eliminate(a, start, stop):
     log det A.
     """
     logdet, side = 0.0, a.shape[1]
+    if side == BLOCK:
+        for top in range(start, stop, TOGETHER):
+            logdet += math.log(eliminate_block(a, top, min(top + TOGETHER, stop)))
+        return logdet
     for top in range(start, stop, TOGETHER):
         first = top // BLOCK * BLOCK
         width, corner, product = side - first, top * side + first, 1.0
@@ -92,6 +103,9 @@ def invert_blocks(a, d, row):
     Blocks take turns, so that the processor need not wait for a row before it begins another.
     """
     side = a.shape[1]
+    if side == BLOCK:
+        invert_block(a, d)
+        return
     for c_in_block in range(BLOCK - 1, -1, -1):
         for start in range(0, d - c_in_block, BLOCK):
             c, last = start + c_in_block, min(start + BLOCK, d)
