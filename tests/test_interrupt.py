@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from icvi_artmap.network.driver import Pace, in_chunks
+
 #: Seconds from the signal to KeyboardInterrupt: a tenth is aimed at, machines may be busy.
 LIMIT = 5.0
 #: Seconds that the long fit runs before it is interrupted.
@@ -47,6 +49,13 @@ print("unharmed", flush=True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to a child there")
+def test_short_pieces_of_work_do_not_lengthen_the_time_between_two_looks() -> None:
+    pace = Pace()
+    for _ in range(50):
+        in_chunks(10, pace, lambda _, stop: stop)
+    assert pace.size <= 64
+
+
 @pytest.mark.parametrize(
     ("n", "options"),
     [

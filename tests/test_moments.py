@@ -329,6 +329,31 @@ def test_drop_moves_the_rows_behind_up(i: int, rng: np.random.Generator) -> None
     assert m.drift[:3].tolist() == [r for r in range(4) if r != i]
 
 
+@pytest.mark.parametrize("with_scatter", [True, False])
+def test_clusters_of_several_partitions(with_scatter: bool, rng: np.random.Generator) -> None:
+    X, partitions = rng.normal(size=(40, D)), rng.integers(0, 3, (4, 40))
+    m = mom.empty_moments(12, D, with_scatter)
+    m.size[0] = 12
+    mom.from_labels(m, plain(X), partitions + 3 * np.arange(4)[:, np.newaxis])
+    for p, labels in enumerate(partitions):
+        alone = mom.of_clusters(plain(X), labels, 3, with_scatter)
+        for mine, other in zip(m[1:], alone[1:], strict=True):
+            np.testing.assert_array_equal(mine[3 * p : 3 * p + 3], other)
+
+
+def test_clusters_that_others_join(rng: np.random.Generator) -> None:
+    groups = [rng.normal(size=(n, D)) + 5.0 for n in (1, 2, 9, 4)]
+    others = [rng.normal(size=(n, D)) for n in (3, 1)]
+    m = moments_of(*groups)
+    m.drift[:] = range(4)
+    mom.join(m, np.array([3, 0]), moments_of(*others))
+    groups[3] = np.vstack([groups[3], others[0]])
+    groups[0] = np.vstack([groups[0], others[1]])
+    for row, X in enumerate(groups):
+        assert_moments(m, row, X)
+    assert m.drift.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
 @pytest.mark.parametrize("d", [1, 4, 16, 17, 35])
 def test_from_labels_of_many_samples(d: int, rng: np.random.Generator) -> None:
     """More samples than are sorted together, clusters of all sizes."""

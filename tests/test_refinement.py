@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -15,8 +16,17 @@ from icvi_artmap import ICVIARTMAP, index_value
 from icvi_artmap.datasets import make_ellipsoid_clusters
 from icvi_artmap.estimators.numbering import number_by_size
 from icvi_artmap.indices.registry import INDICES, get_index
-from icvi_artmap.samples.scaling import coded_data, learn_scaling, standardised_data, turn
-from icvi_artmap.training import refinement
+from icvi_artmap.network.driver import Pace
+from icvi_artmap.samples.scaling import (
+    Data,
+    coded_data,
+    learn_scaling,
+    plain_data,
+    standardised_data,
+    turn,
+)
+from icvi_artmap.training import presenting, refinement
+from icvi_artmap.training.presenting import sweep_all, sweep_each
 
 NAMES = list(INDICES)
 
@@ -97,6 +107,55 @@ def test_after_sweeping_no_sample_wants_to_move(name: str) -> None:
             assert not oracle.indices.strictly_better(
                 oracle.indices.score(name.lower(), X, moved), score + 1e-9
             )
+
+
+def one_by_one(
+    index: Any, data: Data, partitions: np.ndarray, k: int, most: int
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Labels after sweeps and costs of the clusters, each partition with a state of its own."""
+    swept, costs = partitions.copy(), []
+    for labels in swept:
+        state = index.state(data, labels, k, k)
+        sweep_all(index, data, labels, state, Pace(), most=most)
+        costs.append(index.cost(index, state).of_clusters().copy())
+    return swept, costs
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("pace", [1, 90, 240, 10**6])
+def test_many_partitions_are_swept_as_if_one_by_one(name: str, pace: int) -> None:
+    """All in one call, some at a time, or each by itself where that would take too long."""
+    rng, index = np.random.default_rng(2), get_index(name)
+    X = blobs(n=40)
+    data = standardised_data(X, learn_scaling(X))
+    partitions = np.argsort(rng.random((5, 40)), axis=1) % 3
+    expected, costs = one_by_one(index, data, partitions, 3, 2)
+    assert (expected != partitions).any(axis=1).sum() >= 4
+    found = sweep_each(index, data, partitions, 3, Pace(pace), 2)
+    np.testing.assert_array_equal(partitions, expected)
+    np.testing.assert_allclose(found, costs, rtol=1e-12)
+
+
+def test_digits_that_are_lost_are_computed_anew_in_each_of_many_partitions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A far sample leaves a tight cluster: what is left of the compactness is rounding."""
+    rng, index = np.random.default_rng(0), get_index("NI")
+    x = np.vstack([rng.normal(size=(30, 2)) * 1e-7, rng.normal(size=(30, 2)) * 1e-7 + 1e3])
+    data = plain_data(x, np.ones(2), np.zeros(2))
+    start = np.repeat([0, 1], 30)
+    partitions = np.array([start, start, start])
+    partitions[1, [3, 40]] = [1, 0]
+    begun = partitions.copy()
+    expected, costs = one_by_one(index, data, partitions, 2, 3)
+    tidied = Mock(wraps=presenting.tidy_clusters)
+    monkeypatch.setattr(presenting, "tidy_clusters", tidied)
+    found = sweep_each(index, data, partitions, 2, Pace(10**6), 3)
+    assert tidied.called
+    assert (partitions != begun).any()
+    np.testing.assert_array_equal(partitions, expected)
+    np.testing.assert_array_equal(found, costs)
 
 
 def test_a_sweep_empties_no_cluster() -> None:

@@ -17,8 +17,10 @@ from icvi_artmap._compile.simd import (
     add_rows_4,
     aligned_zeros,
     close,
+    eliminate_block,
     excess,
     intersect,
+    invert_block,
     subtract_rows,
     subtract_rows_4,
     whiten,
@@ -52,6 +54,16 @@ def call(kind, y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_str
 @jit
 def call_intersect(sets, first, count, words, out, left):
     return intersect(sets, first, count, words, out, left)
+
+
+@jit
+def call_eliminate_block(a, top, stop):
+    return eliminate_block(a, top, stop)
+
+
+@jit
+def call_invert_block(a, d):
+    invert_block(a, d)
 
 
 @jit
@@ -106,6 +118,22 @@ def test_whitening_many_at_once(m: int, lanes: int) -> None:
     expected = np.einsum("lrc,lc->lr", lower, x - mean)
     np.testing.assert_allclose(z.reshape(m, lanes).T, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(q, np.square(expected).sum(axis=1), rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 10, 15, 16])
+def test_a_block_factorised_and_inverted(d: int) -> None:
+    rows = np.random.default_rng(d).normal(size=(40, d))
+    matrix = rows.T @ rows / 40 + 0.1 * np.eye(d)
+    a = aligned_zeros((WIDTH, WIDTH))
+    a[:d, :d] = np.triu(matrix)
+    pivots = [call_eliminate_block(a, top, min(top + 3, d)) for top in range(0, d, 3)]
+    assert np.prod(pivots) == pytest.approx(np.linalg.det(matrix), rel=1e-11)
+    upper = np.linalg.cholesky(matrix).T
+    np.testing.assert_allclose(np.triu(a)[:d, :d], upper, rtol=1e-10, atol=1e-12)
+    call_invert_block(a, d)
+    np.testing.assert_allclose(a[:d, :d], np.linalg.inv(upper), rtol=1e-9, atol=1e-11)
+    assert not a[d:].any()
+    assert not a[:, d:].any()
 
 
 @pytest.mark.parametrize("density", [0.3, 0.8, 0.95, 0.99])
