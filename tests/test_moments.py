@@ -346,12 +346,14 @@ def test_clusters_that_others_join(rng: np.random.Generator) -> None:
     others = [rng.normal(size=(n, D)) for n in (3, 1)]
     m = moments_of(*groups)
     m.drift[:] = range(4)
-    mom.join(m, np.array([3, 0]), moments_of(*others))
+    joining = moments_of(*others)
+    joining.drift[:] = 10.0
+    mom.join(m, np.array([3, 0]), joining)
     groups[3] = np.vstack([groups[3], others[0]])
     groups[0] = np.vstack([groups[0], others[1]])
     for row, X in enumerate(groups):
         assert_moments(m, row, X)
-    assert m.drift.tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert m.drift.tolist() == [10.0, 1.0, 2.0, 13.0]
 
 
 @pytest.mark.parametrize("d", [1, 4, 16, 17, 35])

@@ -331,18 +331,26 @@ def trial_moves(state, s, x, src, out):
         out[i] = -cost
         likely += cost <= least
     if likely > (-out[src] <= least):
-        q = _adding_q(state, x, src, np.inf)
-        gain = _gain(law[1], law[0], law[2], q, np.inf)
-        least_gain = _gain(law[3], law[0], law[4], q, -np.inf)
-        least = gain + 2.0 * resolution
+        known = lanes.inverse.shape[0] == x.shape[0]  # every q, so that none need be abandoned
+        if not known:
+            q = _adding_q(state, x, src, np.inf)
+            gain = _gain(law[1], law[0], law[2], q, np.inf)
+            least_gain = _gain(law[3], law[0], law[4], q, -np.inf)
+            least = gain + 2.0 * resolution
         for i in range(k):
             if -out[i] <= least and i != src:
-                most = (least - base[i]) / weight[i]
-                limit = math.expm1(most) / rate[i] if most < LOG_HUGE else np.inf
-                cost = base[i] + weight[i] * math.log1p(_adding_q(state, x, i, limit) * rate[i])
+                q = lanes.q[i]
+                if not known:
+                    most = (least - base[i]) / weight[i]
+                    limit = math.expm1(most) / rate[i] if most < LOG_HUGE else np.inf
+                    q = _adding_q(state, x, i, limit)
+                cost = base[i] + weight[i] * math.log1p(q * rate[i])
                 best = min(best, cost)
                 least = min(least, cost + 2.0 * resolution)
                 out[i] = -cost
+        if known and best <= gain + 2.0 * resolution:
+            gain = _gain(law[1], law[0], law[2], lanes.q[src], np.inf)
+            least_gain = _gain(law[3], law[0], law[4], lanes.q[src], -np.inf)
     if best < least_gain - 2.0 * resolution:
         gain = least_gain
     elif best <= gain + 2.0 * resolution:

@@ -100,23 +100,24 @@ class Pace:
 
     size: int = 1
 
-    def adapt(self, seconds: float, whole: bool) -> None:
-        """Half a chunk's time to twice of it is near enough; ``whole``: it was not cut short."""
-        if whole and seconds < CHUNK_SECONDS / 2:
-            self.size *= 2 if seconds > CHUNK_SECONDS / 16 else 8
+    def adapt(self, made: int, seconds: float) -> None:
+        """So many presentations took so long: half a chunk's time to twice of it is near enough."""
+        if seconds < CHUNK_SECONDS / 2:
+            self.size = max(self.size, made * (2 if seconds > CHUNK_SECONDS / 16 else 8))
         elif seconds > 2 * CHUNK_SECONDS:
-            self.size = max(1, self.size // 2)
+            self.size = max(1, made // 2)
 
 
 def in_chunks(n_presentations: int, pace: Pace, present: Callable[[int, int], int]) -> None:
     """Make all presentations, some at a time: an interrupt is seen between them.
 
     ``present(start, stop)`` makes presentations ``start`` to ``stop`` - 1 and tidies up. It returns
-    the first one not made, which is earlier than ``stop`` if there was something to tidy up.
+    the first one not made, which is earlier than ``stop`` if there was something to tidy up, and
+    later if the others are not needed.
     """
     at = 0
     while at < n_presentations:
         stop = min(at + pace.size, n_presentations)
         start, started = at, time.perf_counter()
         at = present(start, stop)
-        pace.adapt(time.perf_counter() - started, at - start == pace.size)
+        pace.adapt(min(at, stop) - start, time.perf_counter() - started)

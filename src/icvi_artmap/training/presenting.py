@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 from typing import Any
 
@@ -148,7 +149,9 @@ def sweep_each(
     while at < len(partitions):
         stop = min(at + pace.size // (n * most), len(partitions))
         scratch.partition[:], scratch.untidy[0] = (at, stop), False
+        started = time.perf_counter()
         kernel(data, partitions, state, scratch, 0, n * most, EVERYONE, first, costs)
+        pace.adapt((int(scratch.partition[0]) - at) * n, time.perf_counter() - started)
         at = int(scratch.partition[0])
         if scratch.untidy[0] or at == stop < len(partitions):
             # Digits were lost, or all of it would take too long: one by itself.

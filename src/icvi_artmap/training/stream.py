@@ -185,10 +185,11 @@ class Stream:
         weights = forgetting ** -np.arange(1.0, len(X) + 1.0)
         at, told = 0, False
         while at < len(X) and not (told and forgetting < 1.0):
-            started, stop = time.perf_counter(), min(at + self._pace.size, len(X))
+            start, stop = at, min(at + self._pace.size, len(X))
+            started = time.perf_counter()
             arrays = (batch, self.data, self.network, self.members, self.labels, state)
             at, told = kernel(*arrays, *given, at, stop, self.n_seen, places, weights, *outs)
-            self._pace.adapt(time.perf_counter() - started, at < stop)
+            self._pace.adapt(at - start, time.perf_counter() - started)
             if is_full(self.network):
                 self._compact(categories[: before + at], 0.0)
             if told:
