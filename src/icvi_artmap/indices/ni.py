@@ -502,11 +502,10 @@ class Determinants:
     def renew(self, clusters: NDArray[np.int64]) -> None:
         """L⁻ᵀ and ln|LLᵀ| of S/n + δI = LLᵀ."""
         m, d = self.state.moments, self.state.moments.mean.shape[1]
-        for i in clusters:
-            covariance = mom.symmetric(m.scatter[i]) / m.n[i] + self.state.delta * np.eye(d)
-            factor = np.linalg.cholesky(covariance)
-            self._whitening[i] = np.linalg.inv(factor).T
-            self._logdet[i] = 2.0 * np.log(np.diag(factor)).sum()
+        covariances = mom.symmetric(m.scatter[clusters]) / m.n[clusters, None, None]
+        factors = np.linalg.cholesky(covariances + self.state.delta * np.eye(d))
+        self._whitening[clusters] = np.linalg.inv(factors).swapaxes(1, 2)
+        self._logdet[clusters] = 2.0 * np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
 
 
 class Penalised:

@@ -498,7 +498,6 @@ def _split_best(partition: Partition, count: int, rng: np.random.RandomState) ->
     """With the clusters split whose splits promise most."""
     k, labels = partition.k, partition.labels.copy()
     outlook = Outlook(partition, rng)
-    outlook.cost.renew(np.arange(k))
     for i in range(k):
         outlook.split(i)
     gain = outlook.gains()
