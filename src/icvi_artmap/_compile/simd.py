@@ -346,7 +346,7 @@ def _write_eliminate_block(builder: Any, arguments: Any) -> None:
             builder.store(builder.load(place, align=8), held)
         with cgutils.for_range(builder, i) as above:
             rows.subtract(above.index, builder.load(rows.at(above.index, i)))
-        rows.write(i, one)
+        rows.write(i, one)  # the pivot can be read there
         pivot = builder.load(rows.at(i, i))
         builder.store(builder.fmul(builder.load(product), pivot), product)
         rows.write(i, builder.fdiv(one, builder.call(root, [pivot])))
@@ -356,16 +356,13 @@ def _write_eliminate_block(builder: Any, arguments: Any) -> None:
 def _write_invert_block(builder: Any, arguments: Any) -> None:
     a, d = arguments
     one, rows = ir.Constant(_DOUBLE, 1.0), _Rows(builder, a)
-    unit = ir.Constant(_DOUBLES, [0.0] * VECTOR)
+    zeros, ones = (ir.Constant(_DOUBLES, [value] * VECTOR) for value in (0.0, 1.0))
     with cgutils.for_range(builder, d) as turn:
         c = builder.sub(builder.sub(d, turn.index), _number(1))
-        for part, held in enumerate(rows.held):
-            inside = builder.trunc(builder.sub(c, _number(VECTOR * part)), _INDEX)
-            lanes = _everywhere(builder, inside, ir.VectorType(_INDEX, VECTOR))
-            numbers = ir.Constant(ir.VectorType(_INDEX, VECTOR), list(range(VECTOR)))
-            own = builder.icmp_signed("==", lanes, numbers)
-            ones = ir.Constant(_DOUBLES, [1.0] * VECTOR)
-            builder.store(builder.select(own, ones, unit), held)
+        for part, held in enumerate(rows.held):  # a row of the unit matrix
+            columns = ir.Constant(_WORDS, [VECTOR * part + lane for lane in range(VECTOR)])
+            own = builder.icmp_signed("==", _everywhere(builder, c, _WORDS), columns)
+            builder.store(builder.select(own, ones, zeros), held)
         with cgutils.for_range(builder, d, start=builder.add(c, _number(1))) as below:
             rows.subtract(below.index, builder.load(rows.at(c, below.index)))
         rows.write(c, builder.fdiv(one, builder.load(rows.at(c, c))))

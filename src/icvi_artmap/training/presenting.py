@@ -25,8 +25,7 @@ from icvi_artmap.samples.moments import (
     Moments,
     empty_moments,
     from_labels,
-    taken,
-    together,
+    of_clusters,
     worn,
 )
 from icvi_artmap.samples.scaling import Data
@@ -120,7 +119,7 @@ def sweep_all(
         return n * most if reached < stop else reached  # before the end if nobody has moved
 
     in_chunks(n * most, pace, chunk)
-    if scratch.untidy[0] and costs.size > 0:
+    if scratch.untidy[0] and costs.size > 0:  # they were not asked for after that
         chunk(0, 0)
     return int(scratch.moved[0])
 
@@ -137,26 +136,25 @@ def sweep_each(
 
     ``partitions``: a row of labels for each, into ``k`` clusters, which change.
     """
-    n, n_features = partitions.shape[1], data.shape[1]
-    begun, costs = partitions.copy(), np.empty((len(partitions), k))
-    first = empty_moments(costs.size, n_features, index.needs_scatter)
-    first.size[0] = costs.size
-    from_labels(first, data, partitions + np.arange(0, costs.size, k)[:, np.newaxis])
-    moments = taken(first, np.arange(k))
-    state = index.make_state(moments, together(moments))
-    scratch, kernel = make_scratch(n_features, k), index.kernel(sweep)
+    n, begun, costs = partitions.shape[1], partitions.copy(), np.empty((len(partitions), k))
+    state = index.state(data, partitions[0], k, k)
+    scratch, kernel = make_scratch(data.shape[1], k), index.kernel(sweep)
     at = 0
     while at < len(partitions):
-        stop = min(at + pace.size // (n * most), len(partitions))
-        scratch.partition[:], scratch.untidy[0] = (at, stop), False
-        started = time.perf_counter()
-        kernel(data, partitions, state, scratch, 0, n * most, EVERYONE, first, costs)
-        pace.adapt((int(scratch.partition[0]) - at) * n, time.perf_counter() - started)
-        at = int(scratch.partition[0])
-        if scratch.untidy[0] or at == stop < len(partitions):
-            # Digits were lost, or all of it would take too long: one by itself.
+        some = partitions[at : at + pace.size // (n * most)]
+        scratch.partition[:], scratch.untidy[0] = (0, len(some)), False
+        if len(some) > 0:
+            started = time.perf_counter()
+            numbers = some + np.arange(0, k * len(some), k)[:, np.newaxis]
+            first = of_clusters(data, numbers, k * len(some), index.needs_scatter)
+            kernel(data, some, state, scratch, 0, n * most, EVERYONE, first, costs[at:])
+            done = int(scratch.partition[0])
+            pace.adapt(n * done, time.perf_counter() - started)
+            at += done
+        if len(some) == 0 or scratch.untidy[0]:
+            # Its sweeps would take too long, or digits were lost: by itself, from the beginning.
             partitions[at] = begun[at]
-            from_labels(moments, data, begun[at])
+            from_labels(state.moments, data, begun[at])
             index.update_all(state)
             sweep_all(index, data, partitions[at], state, pace, most=most, costs=costs[at : at + 1])
             at += 1
