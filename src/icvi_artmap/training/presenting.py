@@ -98,12 +98,11 @@ def sweep_all(
     pace: Pace,
     rows: NDArray[np.int64] = EVERYONE,
     most: int = 1,
-    costs: NDArray[np.float64] = NO_COSTS,
 ) -> int:
     """Let all samples, or those in ``rows``, go to the clusters that the index prefers.
 
     Up to ``most`` sweeps, until nobody moves in one. Returns how many have changed their cluster in
-    the last one. ``costs`` gets what the clusters cost in the end, (1, k), if it is not empty.
+    the last one.
     """
     scratch, kernel = make_scratch(data.shape[1], len(state.moments.n)), index.kernel(sweep)
     first = _no_moments(data.shape[1], index.needs_scatter)
@@ -112,15 +111,13 @@ def sweep_all(
     def chunk(start: int, stop: int) -> int:
         scratch.partition[0], scratch.untidy[0] = 0, False
         arrays = (data, labels[np.newaxis], state, scratch)
-        reached: int = kernel(*arrays, start, stop, rows, first, costs)
+        reached: int = kernel(*arrays, start, stop, rows, first, NO_COSTS)
         if scratch.untidy[0]:
             tidy_clusters(index, state, data, labels)
             return reached
         return n * most if reached < stop else reached  # before the end if nobody has moved
 
     in_chunks(n * most, pace, chunk)
-    if scratch.untidy[0] and costs.size > 0:  # they were not asked for after that
-        chunk(0, 0)
     return int(scratch.moved[0])
 
 
@@ -138,6 +135,7 @@ def sweep_each(
     """
     n, begun, costs = partitions.shape[1], partitions.copy(), np.empty((len(partitions), k))
     state = index.state(data, partitions[0], k, k)
+    none = _no_moments(data.shape[1], index.needs_scatter)
     scratch, kernel = make_scratch(data.shape[1], k), index.kernel(sweep)
     at = 0
     while at < len(partitions):
@@ -156,6 +154,8 @@ def sweep_each(
             partitions[at] = begun[at]
             from_labels(state.moments, data, begun[at])
             index.update_all(state)
-            sweep_all(index, data, partitions[at], state, pace, most=most, costs=costs[at : at + 1])
+            sweep_all(index, data, partitions[at], state, pace, most=most)
+            scratch.partition[:], scratch.untidy[0] = (at, at + 1), False
+            kernel(data, partitions, state, scratch, 0, 0, EVERYONE, none, costs)  # costs alone
             at += 1
     return costs
