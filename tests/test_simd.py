@@ -18,9 +18,11 @@ from icvi_artmap._compile.simd import (
     aligned_zeros,
     close,
     eliminate_block,
-    excess,
+    first_largest,
     intersect,
     invert_block,
+    members,
+    rows_held,
     subtract_rows,
     subtract_rows_4,
     whiten,
@@ -67,13 +69,18 @@ def call_invert_block(a, d):
 
 
 @jit
-def call_whiten(inverse, whitened, x, z, q, m, lanes):
-    whiten(inverse, whitened, x, z, q, m, lanes)
+def call_whiten(inverse, whitened, x, z, q, m, n_vectors):
+    whiten(inverse, whitened, x, z, q, m, n_vectors)
 
 
 @jit
-def call_excess(a, a_at, b, width):
-    return excess(a, a_at, b, width)
+def call_members(bits, left, groups, value, least, out, begin):
+    return members(bits, left, groups, value, least, out, begin)
+
+
+@jit
+def call_first_largest(value, other, numbers, count, divisor, quotient, least, limit, last):
+    return first_largest(value, other, numbers, count, divisor, quotient, least, limit, last)
 
 
 @jit
@@ -105,19 +112,26 @@ def test_sums_over_rows(kind: int, seed: int) -> None:
         np.testing.assert_array_equal(y, expected)
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 10, 16])
-@pytest.mark.parametrize("lanes", [VECTOR, 2 * VECTOR, 3 * VECTOR, 5 * VECTOR])
-def test_whitening_many_at_once(m: int, lanes: int) -> None:
+@pytest.mark.parametrize("m", range(1, WIDTH + 1))
+@pytest.mark.parametrize("n_vectors", [1, 2, 5])
+def test_whitening_many_at_once(m: int, n_vectors: int) -> None:
     rng = np.random.default_rng(m)
-    lower = np.tril(rng.normal(size=(lanes, m, m)))
-    mean, x = rng.normal(size=(lanes, m)), rng.normal(size=m)
-    whitened = np.einsum("lrc,lc->lr", lower, mean)
-    inverse = np.ascontiguousarray(lower.transpose(2, 1, 0).reshape(m, m * lanes))
-    z, q = np.full(m * lanes, np.nan), np.full(lanes, np.nan)
-    call_whiten(inverse, np.ascontiguousarray(whitened.T).ravel(), x, z, q, m, lanes)
-    expected = np.einsum("lrc,lc->lr", lower, x - mean)
-    np.testing.assert_allclose(z.reshape(m, lanes).T, expected, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(q, np.square(expected).sum(axis=1), rtol=1e-11, atol=1e-12)
+    held = rows_held(m)
+    lower = np.tril(rng.normal(size=(n_vectors, VECTOR, m, m)))
+    mean, x = rng.normal(size=(n_vectors, VECTOR, m)), rng.normal(size=m)
+    inverse, whitened = (
+        np.zeros((n_vectors, held, held, VECTOR)),
+        np.zeros((n_vectors, held, VECTOR)),
+    )
+    inverse[:, :m, :m] = lower.transpose(0, 3, 2, 1)
+    whitened[:, :m] = np.einsum("vlrc,vlc->vrl", lower, mean)
+    z, q = np.full(whitened.shape, np.nan), np.full(n_vectors * VECTOR, np.nan)
+    call_whiten(inverse, whitened, x, z, q, m, n_vectors)
+    expected = np.einsum("vlrc,vlc->vrl", lower, x - mean)
+    np.testing.assert_allclose(z[:, :m], expected, rtol=1e-12, atol=1e-12)
+    assert not z[:, m:].any()
+    squares = np.square(expected).sum(axis=1).ravel()
+    np.testing.assert_allclose(q, squares, rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 10, 15, 16])
@@ -173,12 +187,39 @@ def test_what_is_close(most: int, span: int) -> None:
     np.testing.assert_array_equal(left[:n_left], VECTOR * groups)
 
 
-def test_excess() -> None:
+@pytest.mark.parametrize("density", [0.0, 0.02, 0.5, 1.0])
+def test_members_of_a_set(density: float) -> None:
     rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(3, 2 * VECTOR)), rng.normal(size=2 * VECTOR)
-    expected = np.maximum(a[1] - b, 0.0).sum()
-    assert call_excess(a, 2 * VECTOR, b, 2 * VECTOR) == pytest.approx(expected, rel=1e-14)
-    assert call_excess(a, 0, b, 0) == 0.0
+    words = 4 * VECTOR
+    inside = rng.random(64 * words) < density
+    inside[64 * VECTOR : 2 * 64 * VECTOR] = False  # a group that is not listed in ``left``
+    bits = np.packbits(inside, bitorder="little").view(np.uint64)
+    left = VECTOR * np.array([0, 2, 3])
+    value = rng.random(64 * words)
+    for least in (0.0, 0.5, 2.0):
+        expected = np.flatnonzero(inside & (value >= least))
+        out = np.full(64 * words, -1)
+        end = call_members(bits, left, 3 if density > 0.0 else 0, value, least, out, 5)
+        np.testing.assert_array_equal(out[5:end], expected)
+        assert (out[:5] == -1).all()
+
+
+def test_the_first_of_the_largest() -> None:
+    """Few values, so that most are equal; those of numbers above ``last`` come after it."""
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        count = int(rng.integers(0, 40))
+        size = -(-count // VECTOR) * VECTOR
+        value, other = rng.integers(0, 6, size) / 5.0, 2.0 * rng.random(size)
+        numbers = rng.permutation(size)
+        place = int(rng.integers(-1, count))
+        limit, last = (value[place], int(numbers[place])) if place >= 0 else (np.inf, -1)
+        least, quotient = rng.choice([-np.inf, 0.4]), rng.choice([0.0, 0.3, 1.0])
+        order = sorted(range(count), key=lambda p: (-value[p], numbers[p]))
+        later = order[order.index(place) + 1 :] if place >= 0 else order
+        wanted = [p for p in later if value[p] >= least and other[p] / 1.3 >= quotient]
+        asked = (value, other, numbers, count, 1.3, quotient, least, limit, last)
+        assert call_first_largest(*asked) == (wanted[0] if wanted else -1)
 
 
 @pytest.mark.parametrize("shape", [3, (2, 5), (4, 1, 3)])

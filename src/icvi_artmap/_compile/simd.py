@@ -1,5 +1,6 @@
 """Sums over rows: of multiples, which linear algebra on small matrices is made of, and of minima;
-the same of many small triangular matrices at once; intersections of sets, and sets of what is near.
+the same of many small triangular matrices at once; intersections of sets, sets of what is near, the
+members of sets, and the first of largest values.
 
 Numba vectorises ``y[j] += f * row[j]`` only behind checks that y and row do not overlap, reads and
 writes y once for every row, and slices cost as much as a short loop. Here the instructions are
@@ -34,6 +35,8 @@ CACHE_LINE = 64
 BYTES = 64
 #: Sets that are intersected before it is asked whether anything is left.
 AT_ONCE = 4
+#: Rows of small matrices are held in multiples of this.
+ROWS_AT_ONCE = 2
 #: What is summed.
 PLUS, MINUS, MINIMA = "plus", "minus", "minima"
 
@@ -53,6 +56,11 @@ def aligned_zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> NDAr
     memory = np.zeros(size + CACHE_LINE, np.uint8)
     first = -memory.__array_interface__["data"][0] % CACHE_LINE
     return memory[first : first + size].view(dtype).reshape(shape)
+
+
+def rows_held(m: int) -> int:
+    """Rows that a small matrix of order m has for :func:`whiten`."""
+    return -(-m // ROWS_AT_ONCE) * ROWS_AT_ONCE
 
 
 def _number(value: int) -> ir.Constant:
@@ -88,7 +96,9 @@ def _passed(
 ) -> list[Any]:
     """What a routine of these types is given: the pointer of an array, and a number as it is."""
     return [
-        _data(context, builder, signature, arguments, position) if kind != _WORD else value
+        _data(context, builder, signature, arguments, position)
+        if isinstance(kind, ir.PointerType)
+        else value
         for position, (kind, value) in enumerate(zip(kinds, arguments, strict=True))
     ]
 
@@ -100,32 +110,32 @@ def _everywhere(builder: Any, scalar: Any, kind: ir.VectorType) -> Any:
     return builder.shuffle_vector(lane, nothing, ir.Constant(mask, [0] * kind.count))
 
 
-def _fused(builder: Any) -> Any:
+def _fused(builder: Any, width: int = VECTOR) -> Any:
     """The product of two vectors plus a third, rounded once."""
-    kind = ir.FunctionType(_DOUBLES, [_DOUBLES] * 3)
-    return cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{VECTOR}f64")
+    vector = ir.VectorType(_DOUBLE, width)
+    kind = ir.FunctionType(vector, [vector] * 3)
+    return cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{width}f64")
 
 
-def _in_tiles(
-    builder: Any, width: Any, tiles: tuple[int, ...], tile: Callable[[Any, int], None]
+def _in_parts(
+    builder: Any, count: Any, sizes: tuple[int, ...], part: Callable[[Any, int], None]
 ) -> None:
-    """Call ``tile(start, n_vectors)`` so that all of ``width`` elements are in a tile.
+    """Call ``part(start, size)`` so that all of ``count`` things are in a part.
 
-    ``tiles``: numbers of vectors to hold in registers, each as often as it fits into the width.
+    ``sizes``: each as often as it fits into what is left.
     """
     done: Any = _number(0)
-    for n_vectors in tiles:
-        span = _number(VECTOR * n_vectors)
-        fitting = builder.sdiv(builder.sub(width, done), span)
+    for size in sizes:
+        fitting = builder.sdiv(builder.sub(count, done), _number(size))
         with cgutils.for_range(builder, fitting) as loop:
-            tile(builder.add(done, builder.mul(loop.index, span)), n_vectors)
-        done = builder.add(done, builder.mul(fitting, span))
+            part(builder.add(done, builder.mul(loop.index, _number(size))), size)
+        done = builder.add(done, builder.mul(fitting, _number(size)))
 
 
 def _write_sum(
     kind: str, n_targets: int, tiles: tuple[int, ...], builder: Any, arguments: Any
 ) -> None:
-    """The routine behind :func:`_sum`, in ``tiles`` as :func:`_in_tiles` takes them."""
+    """The routine behind :func:`_sum`; ``tiles``: numbers of vectors to hold in registers."""
     y, y_stride, rows, stride, coef, coef_stride, count, width = arguments
     fused = _fused(builder)
     targets = [builder.gep(y, [builder.mul(y_stride, _number(t))]) for t in range(n_targets)]
@@ -137,8 +147,9 @@ def _write_sum(
         return builder.call(fused, [factor, row, total])
 
     def tile(start: Any, n_vectors: int) -> None:
-        """Add the rows to ``n_vectors`` vectors of every target, from element ``start`` on."""
-        places = [builder.add(start, _number(VECTOR * v)) for v in range(n_vectors)]
+        """Add the rows to ``n_vectors`` vectors of every target, from vector ``start`` on."""
+        first = builder.mul(start, _number(VECTOR))
+        places = [builder.add(first, _number(VECTOR * v)) for v in range(n_vectors)]
         sums = [[cgutils.alloca_once(builder, _DOUBLES) for _ in places] for _ in targets]
         for target, held in zip(targets, sums, strict=True):
             for at, total in zip(places, held, strict=True):
@@ -162,7 +173,7 @@ def _write_sum(
                 vector = builder.load(total)
                 builder.store(vector, _vector_at(builder, target, at, _DOUBLES), align=8)
 
-    _in_tiles(builder, width, tiles, tile)
+    _in_parts(builder, builder.sdiv(width, _number(VECTOR)), tiles, tile)
     builder.ret_void()
 
 
@@ -233,39 +244,47 @@ add_minima = _sum(MINIMA, 1, _ONE)
 
 
 def _write_whiten(builder: Any, arguments: Any) -> None:
-    """Tiles as in :func:`_write_sum`; a tile ends with the columns that its last row has."""
-    inverse, whitened, x, z, q, m, lanes = arguments
-    fused = _fused(builder)
-    side, nothing = builder.mul(m, lanes), ir.Constant(_DOUBLES, [0.0] * VECTOR)
-    with cgutils.for_range(builder, builder.sdiv(lanes, _number(VECTOR))) as loop:
-        at = builder.mul(loop.index, _number(VECTOR))
-        builder.store(nothing, _vector_at(builder, q, at, _DOUBLES), align=8)
+    """Straight on for every number of rows there may be: all rows of a vector are in registers."""
+    inverse, whitened, x, z, q, m, n_vectors = arguments
+    width = VECTOR if _MANY_REGISTERS else VECTOR // 2
+    fused = _fused(builder, width)
+    kind = ir.VectorType(_DOUBLE, width)
+    nothing = ir.Constant(kind, [0.0] * width)
 
-    def tile(start: Any, n_vectors: int) -> None:
-        """``n_vectors`` vectors of z from element ``start`` on, and what they add to q."""
-        places = [builder.add(start, _number(VECTOR * v)) for v in range(n_vectors)]
-        sums = [cgutils.alloca_once(builder, _DOUBLES) for _ in places]
-        for at, total in zip(places, sums, strict=True):
-            vector = builder.load(_vector_at(builder, whitened, at, _DOUBLES), align=8)
-            builder.store(builder.fneg(vector), total)
-        columns = builder.add(builder.udiv(places[-1], lanes), _number(1))
-        with cgutils.for_range(builder, columns) as loop:
-            factor = _everywhere(builder, builder.load(builder.gep(x, [loop.index])), _DOUBLES)
-            above = builder.mul(loop.index, side)
-            for at, total in zip(places, sums, strict=True):
-                row = _vector_at(builder, inverse, builder.add(above, at), _DOUBLES)
-                vector = builder.load(row, align=8)
-                builder.store(builder.call(fused, [factor, vector, builder.load(total)]), total)
-        lane = builder.urem(start, lanes)
-        for at, total in zip(places, sums, strict=True):
-            vector, place = builder.load(total), _vector_at(builder, q, lane, _DOUBLES)
-            builder.store(vector, _vector_at(builder, z, at, _DOUBLES), align=8)
-            square = builder.fmul(vector, vector)
-            builder.store(builder.fadd(builder.load(place, align=8), square), place, align=8)
-            lane = builder.add(lane, _number(VECTOR))
-            lane = builder.select(builder.icmp_signed("==", lane, lanes), _number(0), lane)
+    def part(base: Any, at: Any, place: int) -> Any:
+        """Pointer to some lanes, ``place`` elements behind ``at``."""
+        return _vector_at(builder, base, builder.add(at, _number(place)), kind)
 
-    _in_tiles(builder, side, (4, 1), tile)
+    def all_rows(n_rows: int) -> None:
+        with cgutils.for_range(builder, n_vectors) as loop:
+            rows_at = builder.mul(loop.index, _number(n_rows * VECTOR))
+            columns_at = builder.mul(rows_at, _number(n_rows))
+            for lane in range(0, VECTOR, width):
+                sums = []
+                for r in range(n_rows):
+                    vector = builder.load(part(whitened, rows_at, r * VECTOR + lane), align=8)
+                    sums.append(builder.fneg(vector))
+                for c in range(n_rows):
+                    last = builder.sub(m, _number(1))  # behind it columns are zeros, but not x
+                    inside = builder.icmp_signed("<", _number(c), last)
+                    place = builder.select(inside, _number(c), last)
+                    factor = _everywhere(builder, builder.load(builder.gep(x, [place])), kind)
+                    for r in range(c, n_rows):
+                        place = (c * n_rows + r) * VECTOR + lane
+                        vector = builder.load(part(inverse, columns_at, place), align=8)
+                        sums[r] = builder.call(fused, [factor, vector, sums[r]])
+                total = nothing
+                for r, vector in enumerate(sums):
+                    builder.store(vector, part(z, rows_at, r * VECTOR + lane), align=8)
+                    total = builder.fadd(total, builder.fmul(vector, vector))
+                at = builder.mul(loop.index, _number(VECTOR))
+                builder.store(total, part(q, at, lane), align=8)
+
+    for n_rows in range(ROWS_AT_ONCE, WIDTH + 1, ROWS_AT_ONCE):
+        fits = builder.icmp_signed("<=", m, _number(n_rows))
+        with builder.if_then(fits):
+            all_rows(n_rows)
+            builder.ret_void()
     builder.ret_void()
 
 
@@ -278,23 +297,26 @@ def _generate_whiten(context: Any, builder: Any, signature: Any, arguments: Any)
 
 
 @intrinsic
-def _whiten(typing, inverse, whitened, x, z, q, m, lanes):
+def _whiten(typing, inverse, whitened, x, z, q, m, n_vectors):
     return types.void(inverse, whitened, x, z, q, types.int64, types.int64), _generate_whiten
 
 
-def _plain_whiten(inverse: Any, whitened: Any, x: Any, z: Any, q: Any, m: int, lanes: int) -> None:
+def _plain_whiten(
+    inverse: Any, whitened: Any, x: Any, z: Any, q: Any, m: int, n_vectors: int
+) -> None:
     z[:] = -whitened
     for c in range(m):
-        z += x[c] * inverse[c]
+        z += x[c] * inverse[:, c]
     q[:] = 0.0
-    for row in z.reshape(m, lanes):
-        q += row * row
+    for r in range(z.shape[1]):
+        q += (z[:, r] * z[:, r]).ravel()
 
 
-#: whiten(inverse, whitened, x, z, q, m, lanes): z = L⁻¹x - whitened and q = ‖z‖² for as many
-#: lower triangular L⁻¹ of order ``m`` as there are lanes, a multiple of VECTOR. ``inverse`` has a
-#: row for every column of L⁻¹; in it, as in ``whitened`` and ``z``, lanes are innermost. Above the
-#: diagonals are zeros. Products are added in the order of columns, squares in that of rows.
+#: whiten(inverse, whitened, x, z, q, m, n_vectors): z = L⁻¹x - whitened and q = ‖z‖² for lower
+#: triangular L⁻¹ of order ``m``, up to WIDTH, VECTOR of them at a time. With R = rows_held(m):
+#: ``inverse`` is (n_vectors, R, R, VECTOR), columns before rows, ``whitened`` and ``z`` are
+#: (n_vectors, R, VECTOR); behind m rows and columns are zeros. Products are added in the order of
+#: columns, squares in that of rows.
 whiten = _plain_whiten if config.DISABLE_JIT else _whiten
 
 
@@ -419,47 +441,6 @@ def _plain_invert_block(a: Any, d: int) -> None:
 eliminate_block = _plain_eliminate_block if config.DISABLE_JIT else _eliminate_block
 #: invert_block(a, d): the first ``d`` rows of U, of WIDTH columns, become those of its inverse.
 invert_block = _plain_invert_block if config.DISABLE_JIT else _invert_block
-
-
-def _write_excess(builder: Any, arguments: Any) -> None:
-    a, b, width = arguments
-    total = cgutils.alloca_once_value(builder, ir.Constant(_DOUBLES, [0.0] * VECTOR))
-    nothing = ir.Constant(_DOUBLES, [0.0] * VECTOR)
-    with cgutils.for_range(builder, builder.sdiv(width, _number(VECTOR))) as loop:
-        at = builder.mul(loop.index, _number(VECTOR))
-        left = builder.load(_vector_at(builder, a, at, _DOUBLES), align=8)
-        right = builder.load(_vector_at(builder, b, at, _DOUBLES), align=8)
-        difference = builder.fsub(left, right)
-        positive = builder.fcmp_ordered(">", difference, nothing)
-        part = builder.select(positive, difference, nothing)
-        builder.store(builder.fadd(builder.load(total), part), total)
-    lanes = builder.load(total)
-    numbers = [builder.extract_element(lanes, ir.Constant(_INDEX, i)) for i in range(VECTOR)]
-    while len(numbers) > 1:
-        numbers = [builder.fadd(numbers[i], numbers[i + 1]) for i in range(0, len(numbers), 2)]
-    builder.ret(numbers[0])
-
-
-def _generate_excess(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    kind = ir.FunctionType(_DOUBLE, [_POINTER, _POINTER, _WORD])
-    routine = _routine(builder.module, "icvi_artmap_excess", kind, _write_excess)
-    first = builder.gep(_data(context, builder, signature, arguments, 0), [arguments[1]])
-    other = _data(context, builder, signature, arguments, 2)
-    return builder.call(routine, [first, other, arguments[3]])
-
-
-@intrinsic
-def _excess(typing, a, a_at, b, width):
-    return types.float64(a, types.int64, b, types.int64), _generate_excess
-
-
-def _plain_excess(a: Any, a_at: int, b: Any, width: int) -> float:
-    return float(np.maximum(a.reshape(-1)[a_at : a_at + width] - b[:width], 0.0).sum())
-
-
-#: excess(a, a_at, b, width): the sum of max(a - b, 0) over ``width`` elements, a multiple of
-#: VECTOR, of a from ``a_at`` on and of b; added in any order.
-excess = _plain_excess if config.DISABLE_JIT else _excess
 
 
 def _write_intersect(builder: Any, arguments: Any) -> None:
@@ -595,3 +576,185 @@ def _plain_close(
 #: ``levels`` has rows of ``stride`` bytes; as many columns are looked at as ``words`` words have
 #: bits. ``left`` and what is returned are those of ``intersect``.
 close = _plain_close if config.DISABLE_JIT else _close
+
+
+def _write_members(builder: Any, arguments: Any) -> None:
+    bits, left, groups, value, least, out, begin = arguments
+    flag = ir.IntType(1)
+    first, population = (
+        cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(_WORD, kinds), f"llvm.{name}"
+        )
+        for name, kinds in (("cttz.i64", [_WORD, flag]), ("ctpop.i64", [_WORD]))
+    )
+    count = cgutils.alloca_once_value(builder, begin)
+
+    def each_bit(word: Any, do: Callable[[Any], None]) -> None:
+        """Call ``do`` with the position of every bit of a word."""
+        rest = cgutils.alloca_once(builder, _WORD)
+        builder.store(word, rest)
+        with cgutils.for_range(builder, builder.call(population, [word])):
+            now = builder.load(rest)
+            builder.store(builder.and_(now, builder.sub(now, _number(1))), rest)
+            do(builder.call(first, [now, ir.Constant(flag, 1)]))
+
+    with cgutils.for_range(builder, groups) as group:
+        start = builder.load(builder.gep(left, [group.index]))
+        words = builder.load(_vector_at(builder, bits, start, _WORDS), align=8)
+        some = builder.icmp_unsigned("!=", words, ir.Constant(_WORDS, [0] * VECTOR))
+
+        def list_word(position: Any, start: Any = start) -> None:
+            at = builder.add(start, position)
+
+            def list_one(bit: Any) -> None:
+                number = builder.add(builder.mul(at, _number(64)), bit)
+                total = builder.load(count)
+                builder.store(number, builder.gep(out, [total]))
+                enough = builder.fcmp_ordered(
+                    ">=", builder.load(builder.gep(value, [number])), least
+                )
+                builder.store(builder.add(total, builder.zext(enough, _WORD)), count)
+
+            each_bit(builder.load(builder.gep(bits, [at])), list_one)
+
+        each_bit(builder.zext(builder.bitcast(some, ir.IntType(VECTOR)), _WORD), list_word)
+    builder.ret(builder.load(count))
+
+
+def _generate_members(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kinds = [_WORD_POINTER, _WORD_POINTER, _WORD, _POINTER, _DOUBLE, _WORD_POINTER, _WORD]
+    routine = _routine(
+        builder.module, "icvi_artmap_members", ir.FunctionType(_WORD, kinds), _write_members
+    )
+    return builder.call(routine, _passed(context, builder, signature, arguments, kinds))
+
+
+@intrinsic
+def _members(typing, bits, left, groups, value, least, out, begin):
+    i = types.int64
+    return i(bits, left, i, value, types.float64, out, i), _generate_members
+
+
+def _plain_members(
+    bits: Any, left: Any, groups: int, value: Any, least: float, out: Any, begin: int
+) -> int:
+    words = (left[:groups, np.newaxis] + np.arange(VECTOR)).ravel()
+    inside = np.unpackbits(bits[words].view(np.uint8), bitorder="little").reshape(-1, 64)
+    numbers = (64 * words[:, np.newaxis] + np.arange(64))[inside > 0]
+    numbers = numbers[value.reshape(-1)[numbers] >= least]
+    out[begin : begin + len(numbers)] = numbers
+    return begin + len(numbers)
+
+
+#: members(bits, left, groups, value, least, out, begin): lists the members of a set, as
+#: ``intersect`` and ``close`` leave it with ``groups`` groups, in ``out`` from place ``begin`` on:
+#: those of a value, one of the first of ``value``, of at least ``least``. Returns where they end;
+#: ``out`` needs room for one number more.
+members = _plain_members if config.DISABLE_JIT else _members
+
+
+def _reduced(builder: Any, operation: str, vector: Any) -> Any:
+    """One number from all lanes of a vector."""
+    kind = vector.type
+    name = f"llvm.vector.reduce.{operation}.v{VECTOR}{'f' if kind == _DOUBLES else 'i'}64"
+    function = ir.FunctionType(kind.element, [kind])
+    return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [vector])
+
+
+def _precedes(builder: Any, a: tuple[Any, Any], b: tuple[Any, Any]) -> Any:
+    """Where the value of ``a`` is larger than that of ``b`` or, if it is the same, its number less.
+
+    Both are a vector of values and one of numbers.
+    """
+    same = builder.fcmp_ordered("==", a[0], b[0])
+    earlier = builder.and_(same, builder.icmp_signed("<", a[1], b[1]))
+    return builder.or_(builder.fcmp_ordered(">", a[0], b[0]), earlier)
+
+
+def _write_first_largest(builder: Any, arguments: Any) -> None:
+    value, other, numbers, count, divisor, least_quotient, least, limit, last = arguments
+    lanes, mask = ir.Constant(_WORDS, list(range(VECTOR))), ir.IntType(VECTOR)
+    divisors, quotients, lows, limits = (
+        _everywhere(builder, number, _DOUBLES) for number in (divisor, least_quotient, least, limit)
+    )
+    end, lasts = _everywhere(builder, count, _WORDS), _everywhere(builder, last, _WORDS)
+    worst = ir.Constant(_DOUBLES, [-math.inf] * VECTOR)
+    nobody, nowhere = (ir.Constant(_WORDS, [number] * VECTOR) for number in (2**63 - 1, -1))
+    held = [cgutils.alloca_once_value(builder, first) for first in (worst, nobody, nowhere)]
+    rounds = builder.sdiv(builder.add(count, _number(VECTOR - 1)), _number(VECTOR))
+    with cgutils.for_range(builder, rounds) as loop:
+        start = builder.mul(loop.index, _number(VECTOR))
+        values, others = (
+            builder.load(_vector_at(builder, array, start, _DOUBLES), align=8)
+            for array in (value, other)
+        )
+        number = builder.load(_vector_at(builder, numbers, start, _WORDS), align=8)
+        place = builder.add(_everywhere(builder, start, _WORDS), lanes)
+        wanted = _precedes(builder, (values, number), tuple(map(builder.load, held[:2])))
+        for condition in (
+            _precedes(builder, (limits, lasts), (values, number)),
+            builder.fcmp_ordered(">=", values, lows),
+            builder.icmp_signed("<", place, end),
+        ):
+            wanted = builder.and_(wanted, condition)
+        some = builder.icmp_unsigned("!=", builder.bitcast(wanted, mask), ir.Constant(mask, 0))
+        with builder.if_then(some):  # division takes long
+            enough = builder.fcmp_ordered(">=", builder.fdiv(others, divisors), quotients)
+            taken = builder.and_(wanted, enough)
+            for old, new in zip(held, (values, number, place), strict=True):
+                builder.store(builder.select(taken, new, builder.load(old)), old)
+    values, number, place = map(builder.load, held)
+    largest = _everywhere(builder, _reduced(builder, "fmax", values), _DOUBLES)
+    best = builder.fcmp_ordered("==", values, largest)
+    lowest = _reduced(builder, "smin", builder.select(best, number, nobody))
+    first = builder.icmp_signed("==", number, _everywhere(builder, lowest, _WORDS))
+    winner = builder.select(builder.and_(best, first), place, nowhere)
+    builder.ret(_reduced(builder, "smax", winner))
+
+
+def _generate_first_largest(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    numbers = [_WORD, _DOUBLE, _DOUBLE, _DOUBLE, _DOUBLE, _WORD]
+    kinds = [_POINTER, _POINTER, _WORD_POINTER, *numbers]
+    routine = _routine(
+        builder.module,
+        "icvi_artmap_first_largest",
+        ir.FunctionType(_WORD, kinds),
+        _write_first_largest,
+    )
+    return builder.call(routine, _passed(context, builder, signature, arguments, kinds))
+
+
+@intrinsic
+def _first_largest(
+    typing, value, other, numbers, count, divisor, least_quotient, least, limit, last
+):
+    i, f = types.int64, types.float64
+    return i(value, other, numbers, i, f, f, f, f, i), _generate_first_largest
+
+
+def _plain_first_largest(
+    value: Any,
+    other: Any,
+    numbers: Any,
+    count: int,
+    divisor: float,
+    least_quotient: float,
+    least: float,
+    limit: float,
+    last: int,
+) -> int:
+    value, number = value[:count], numbers[:count]
+    wanted = (value < limit) | ((value == limit) & (number > last))
+    wanted &= (value >= least) & (other[:count] / divisor >= least_quotient)
+    places = np.flatnonzero(wanted)
+    if len(places) == 0:
+        return -1
+    return int(places[np.lexsort((number[places], -value[places]))[0]])
+
+
+#: first_largest(value, other, numbers, count, divisor, least_quotient, least, limit, last): the
+#: place, of the first ``count``, of the largest value, and of equal ones of that with the smallest
+#: number; -1 if there is none. Only those count that have other / divisor >= least_quotient, a
+#: value of at least ``least``, and a value below ``limit``, or the same and a number above
+#: ``last``. Arrays are read up to a multiple of VECTOR.
+first_largest = _plain_first_largest if config.DISABLE_JIT else _first_largest

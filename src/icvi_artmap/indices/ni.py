@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, shared
-from icvi_artmap._compile.simd import VECTOR, aligned_zeros, whiten
+from icvi_artmap._compile.simd import VECTOR, aligned_zeros, rows_held, whiten
 from icvi_artmap.indices.base import RESOLUTION, Index, implement
 from icvi_artmap.indices.shared import cholesky
 from icvi_artmap.indices.shared.criterion import Criterion
@@ -76,15 +76,17 @@ class Factors(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """The first m components of L⁻¹ of all adding factors, clusters innermost, kp = k padded.
+    """The first m components of L⁻¹ of all adding factors, as :func:`whiten` takes them.
+
+    VECTOR clusters lie together, kp = k padded to a multiple, m padded to R.
 
     Adding costs base + weight ln(y), y = 1 + q rate; removing gains no more and no less than
     base - weight ln(1 - q rate), with a base and a rate for each of the two.
     """
 
-    inverse: NDArray[np.float64]  #: (m, m kp) column c of L⁻¹ for all rows and clusters
-    whitened: NDArray[np.float64]  #: (m kp,) L⁻¹ mu
-    z: NDArray[np.float64]  #: (m kp,) scratch: L⁻¹ (x - mu)
+    inverse: NDArray[np.float64]  #: (kp / VECTOR, R, R, VECTOR) L⁻¹, its columns before its rows
+    whitened: NDArray[np.float64]  #: (kp / VECTOR, R, VECTOR) L⁻¹ mu
+    z: NDArray[np.float64]  #: (kp / VECTOR, R, VECTOR) scratch: L⁻¹ (x - mu)
     q: NDArray[np.float64]  #: (kp,) scratch: their sum
     y: NDArray[np.float64]  #: (kp,) scratch
     bits: NDArray[np.int64]  #: (kp,) y read as integers
@@ -111,7 +113,7 @@ class NIState(NamedTuple):
 
 def make_state(moments: Moments, total: Moments) -> NIState:
     k, d = moments.mean.shape
-    m, side, n = min(d, LANES), cholesky.padded(d), float(total.n[0])
+    rows, side, n = rows_held(min(d, LANES)), cholesky.padded(d), float(total.n[0])
     delta = ridge(d)
     covariance = mom.symmetric(total.scatter[0]) / (n - 1.0 if n > 1.0 else 1.0) + delta * np.eye(d)
     lanes = -(-k // VECTOR) * VECTOR
@@ -127,9 +129,9 @@ def make_state(moments: Moments, total: Moments) -> NIState:
         adding=Factors(aligned_zeros((k, side, side)), np.full(k, STALE)),
         removing=Factors(aligned_zeros((k, side, side)), np.full(k, STALE)),
         lanes=Lanes(
-            inverse=aligned_zeros((m, m * lanes)),
-            whitened=aligned_zeros(m * lanes),
-            z=aligned_zeros(m * lanes),
+            inverse=aligned_zeros((lanes // VECTOR, rows, rows, VECTOR)),
+            whitened=aligned_zeros((lanes // VECTOR, rows, VECTOR)),
+            z=aligned_zeros((lanes // VECTOR, rows, VECTOR)),
             q=aligned_zeros(lanes),
             y=y,
             bits=y.view(np.int64),
@@ -214,17 +216,17 @@ def _renew_adding(moments, adding, lanes, i, delta, term, total, block):
     cholesky.load(a, moments.scatter[i], float(n), delta)
     adding.logdet[i] = cholesky.eliminate(a, FIRST, d)
     cholesky.invert_blocks(a, d, block)
-    m, kp = lanes.inverse.shape[0], lanes.q.shape[0]
+    m, v, lane = min(d, LANES), i // VECTOR, i % VECTOR
     for r in range(block.shape[0]):
         block[r] = 0.0
     for c in range(m):
-        row, inverse, mean = a[c], lanes.inverse[c], moments.mean[i, c]
+        row, inverse, mean = a[c], lanes.inverse[v, c], moments.mean[i, c]
         for r in range(block.shape[0]):
             block[r] += row[r] * mean
         for r in range(c, m):
-            inverse[r * kp + i] = row[r]
+            inverse[r, lane] = row[r]
     for r in range(m):
-        lanes.whitened[r * kp + i] = block[r]
+        lanes.whitened[v, r, lane] = block[r]
     _set_laws(lanes, i, n, d, adding.logdet[i], term, total)
 
 
@@ -264,31 +266,29 @@ def _removal_gain(state, src, x):
 @inline
 def _sum_lanes(lanes, x):
     """z and q of the first components for all clusters, and y = 1 + q rate."""
-    m, q, y = lanes.inverse.shape[0], lanes.q, lanes.y
-    kp, rate = q.shape[0], lanes.adding[2]
-    whiten(lanes.inverse, lanes.whitened, x, lanes.z, q, m, kp)
-    for i in range(kp):
+    q, y, rate = lanes.q, lanes.y, lanes.adding[2]
+    m, n_vectors = min(x.shape[0], LANES), q.shape[0] // VECTOR
+    whiten(lanes.inverse, lanes.whitened, x, lanes.z, q, m, n_vectors)
+    for i in range(VECTOR * n_vectors):
         y[i] = 1.0 + q[i] * rate[i]
 
 
 @inline
 def _resume(state, i):
     """Take over z of cluster i from the lanes: factor, mean, scratch, z and q so far."""
-    lanes = state.lanes
-    m, kp = lanes.inverse.shape[0], lanes.q.shape[0]
-    for r in range(m):
-        state.z[r] = lanes.z[r * kp + i]
+    lanes, z = state.lanes, state.lanes.z[i // VECTOR]
+    for r in range(LANES):
+        state.z[r] = z[r, i % VECTOR]
     return state.adding.factor[i], state.moments.mean[i], state.scratch, state.z, lanes.q[i]
 
 
 @inline
 def _adding_q(state, x, i, limit):
     """q of adding x to cluster i, from what the lanes have; a lower bound if above ``limit``."""
-    m = state.lanes.inverse.shape[0]
-    if m == x.shape[0]:
+    if x.shape[0] <= LANES:
         return state.lanes.q[i]
     a, mean, u, z, q = _resume(state, i)
-    return cholesky.quadratic(a, x, mean, u, z, m, q, limit)
+    return cholesky.quadratic(a, x, mean, u, z, np.int64(LANES), q, limit)
 
 
 @inline
@@ -308,10 +308,10 @@ def _most_gain(base, weight, rate, q):
 @inline
 def _bounded_q(state, x, i):
     """No less than the q of adding x to cluster i, from what the lanes have."""
-    m, q = state.lanes.inverse.shape[0], state.lanes.q[i]
-    if m < x.shape[0]:
+    q = state.lanes.q[i]
+    if x.shape[0] > LANES:
         a, mean, u, z, q = _resume(state, i)
-        q = cholesky.bounded_quadratic(a, x, mean, u, z, m, q, state.delta)
+        q = cholesky.bounded_quadratic(a, x, mean, u, z, np.int64(LANES), q, state.delta)
     return q
 
 
@@ -331,7 +331,7 @@ def trial_moves(state, s, x, src, out):
         out[i] = -cost
         likely += cost <= least
     if likely > (-out[src] <= least):
-        known = lanes.inverse.shape[0] == x.shape[0]  # every q, so that none need be abandoned
+        known = x.shape[0] <= LANES  # every q, so that none need be abandoned
         if not known:
             q = _adding_q(state, x, src, np.inf)
             gain = _gain(law[1], law[0], law[2], q, np.inf)

@@ -35,8 +35,8 @@ from icvi_artmap._compile.simd import (
     add_minima,
     aligned_zeros,
     close,
-    excess,
     intersect,
+    members,
 )
 
 #: Bins per feature, and cells that a feature's range is divided into: a bin is some of them.
@@ -61,12 +61,7 @@ NOWHERE_BEGINS, NOWHERE_ENDS = BINS, -1
 TOO_MANY = -1
 #: Rows of ``Boxes.value``.
 NORM, OVERLAP, CHOICE = 0, 1, 2
-#: Position of the single bit b: _POSITION[(b × _DE_BRUIJN mod 2^64) >> 58].
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_POSITION = np.zeros(64, np.int64)
-for _bit in range(64):
-    _POSITION[((1 << _bit) * int(_DE_BRUIJN) % (1 << 64)) >> 58] = _bit
-_NOTHING, _ONE, _TOP = np.uint64(0), np.uint64(1), np.uint64(58)
+_NOTHING, _ONE = np.uint64(0), np.uint64(1)
 
 
 class Boxes(NamedTuple):
@@ -75,13 +70,16 @@ class Boxes(NamedTuple):
     used: NDArray[np.int64]  #: (1,) slots in use, removed ones included
     weight: NDArray[np.float64]  #: (capacity, 2d)
     component: NDArray[np.float64]  #: (2d, capacity) the same, transposed
-    value: NDArray[np.float64]  #: (3, capacity) L1 norm; scratch: |x ∧ w|; scratch: Eq:FA_T
+    value: NDArray[
+        np.float64
+    ]  #: (3, capacity) L1 norm; scratch, of boxes looked at: |x ∧ w|, Eq:FA_T
     cells: NDArray[np.uint8]  #: (d, CELLS) bin of every cell, rising
     bins: NDArray[np.int64]  #: (capacity, 2d + 1) bins of lower corner, upper corner and norm
     sets: NDArray[np.uint64]  #: (2d + 1, BINS, capacity / 64) boxes that begin, end, are small
     levels: NDArray[np.uint8]  #: (2 BYTE_FEATURES at most, capacity) first weights of both corners
     point: NDArray[np.uint8]  #: (2 BYTE_FEATURES at most,) scratch: a sample, rounded up
-    found: NDArray[np.int64]  #: (capacity,) scratch: boxes near a sample
+    slots: NDArray[np.int64]  #: (capacity,) 0, 1, ...
+    found: NDArray[np.int64]  #: (capacity,) scratch: boxes looked at, if not all
     near: NDArray[np.uint64]  #: (capacity / 64,) scratch: the same as a set
     left: NDArray[np.int64]  #: (capacity / GROUP,) scratch: groups of words that are not empty
     first: NDArray[np.int64]  #: (2d + AT_ONCE,) scratch: where the sets to intersect begin
@@ -132,6 +130,7 @@ def make_boxes(
         sets=sets,
         levels=levels,
         point=np.zeros(2 * few, np.uint8),
+        slots=np.arange(capacity),
         found=np.zeros(capacity, np.int64),
         near=aligned_zeros(capacity // 64, np.uint64),
         left=np.zeros(capacity // GROUP, np.int64),
@@ -188,13 +187,16 @@ def choices(boxes, x, alpha):
 
 
 @inline
-def choice_of(boxes, c, x, alpha):
-    """Eq:FA_T for one box, and |x ∧ w|, to the same bits."""
-    overlap = 0.0
-    for component in range(x.shape[0]):
-        overlap += min(x[component], boxes.weight[c, component])
-    boxes.value[OVERLAP, c] = overlap
-    boxes.value[CHOICE, c] = overlap / (alpha + boxes.value[NORM, c])
+def choices_of_found(boxes, x, alpha, start, stop):
+    """The same for the boxes in places ``start`` to ``stop`` - 1 of ``found``, in these places."""
+    norm, overlap, choice = boxes.value[NORM], boxes.value[OVERLAP], boxes.value[CHOICE]
+    for place in range(start, stop):
+        weight, total = boxes.weight[boxes.found[place]], 0.0
+        for component in range(x.shape[0]):
+            w, u = weight[component], x[component]
+            total += w if w < u else u
+        overlap[place] = total
+        choice[place] = total / (alpha + norm[boxes.found[place]])
 
 
 @inline
@@ -277,46 +279,24 @@ def _near_by_bytes(boxes, x, own, reach, least_norm, words):
 
 
 @inline
-def _within(boxes, c, x, reach):
-    """Whether the L1 distance of x to box c is at most ``reach``."""
-    width = x.shape[0]
-    whole = width // VECTOR * VECTOR
-    distance = excess(boxes.weight, c * width, x, whole)
-    for component in range(whole, width):
-        distance += max(boxes.weight[c, component] - x[component], 0.0)
-    return distance <= reach
-
-
-@inline
 def find_near(boxes, x, own, distance, smallest, alpha, most):
     """List in ``found`` box ``own``, unless it is negative, and the boxes near x.
 
     Those are within an L1 distance of x and have a norm of at least ``smallest``; some farther
-    ones may be among them. All have their choice computed. Returns how many there are, or TOO_MANY
-    if more than ``most``.
+    ones may be among them. All but ``own`` have their choice computed. Returns how many there are,
+    or TOO_MANY if more than ``most``.
     """
     near, reach, least_norm = boxes.near, distance + MARGIN, smallest - MARGIN
     words = -(-boxes.used[0] // GROUP) * (GROUP // 64)
-    boxes.found[0] = own
     if FAR <= reach < 1.0:
         groups = _near_by_bytes(boxes, x, own, reach, least_norm, words)
     else:
         groups = _near_by_bins(boxes, x, own, reach, least_norm, words)
-    count = 1 if own >= 0 else 0
-    for group in range(groups):
-        for word in range(boxes.left[group], boxes.left[group] + GROUP // 64):
-            rest = near[word]
-            while rest != _NOTHING:
-                others = rest & (rest - _ONE)
-                position = ((rest ^ others) * _DE_BRUIJN) >> _TOP
-                c = 64 * word + _POSITION[np.int64(position)]
-                rest = others
-                if boxes.value[NORM, c] >= least_norm and _within(boxes, c, x, reach):
-                    if count == most:
-                        return TOO_MANY
-                    choice_of(boxes, c, x, alpha)
-                    boxes.found[count] = c
-                    count += 1
+    boxes.found[0], first = own, 1 if own >= 0 else 0
+    count = members(near, boxes.left, groups, boxes.value, least_norm, boxes.found, first)
+    if count > most:
+        return TOO_MANY
+    choices_of_found(boxes, x, alpha, first, count)
     return count
 
 

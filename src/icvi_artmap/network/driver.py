@@ -73,19 +73,21 @@ def is_full(network: Network) -> bool:
 
 
 @inline
-def learn(network, k, x_a, norm, y, own, parameters):
+def learn(network, k, x_a, norm, y, own, inside, parameters):
     """One presentation: search, then learn the sample or commit a category to it.
 
     ``x_a``: the sample in complement code, of L1 norm ``norm``. ``y``: the column of the map field
-    to teach, or ALL. ``own``: the category that the sample is in so far, or NONE. Returns the
-    category that has learned it; the one that the search has found, which is another one (or NONE)
-    if a category was committed; and whether a box that was found has changed.
+    to teach, or ALL. ``own``: the category that the sample is in so far, or NONE; ``inside``:
+    whether its box is known to be around the sample. Returns the category that has learned it; the
+    one that the search has found, which is another one (or NONE) if a category was committed; and
+    whether a box that was found has changed.
     """
     boxes, changed = network.boxes, False
-    found = search(network, k, x_a, norm, y, own, parameters)
+    found, match = search(network, k, x_a, norm, y, own, inside, parameters)
     c = found
-    if found != NONE and boxes.value[box.OVERLAP, found] / norm >= parameters.rho_ub:
-        changed = box.learn(boxes, found, x_a, parameters.beta_a)
+    if found != NONE and match >= parameters.rho_ub:
+        if not (inside and found == own and parameters.beta_a == 1.0):
+            changed = box.learn(boxes, found, x_a, parameters.beta_a)
     else:  # rule 7: a box equal to x_a, with a map field row of ones
         c = box.append(boxes, x_a)
         for i in range(k):

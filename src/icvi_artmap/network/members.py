@@ -1,7 +1,9 @@
 """Which samples every category holds, and the box they span.
 
-Doubly linked lists through arrays: a sample leaves or joins in constant time. A box is *tight* if
-it is exactly the box of its samples; then one that leaves matters only for the bounds it touches.
+Samples of a category are listed on pages, the last of which may have room: one that joins is put at
+the end, one that leaves gives its place to the last. So both take constant time, and most samples
+are read without waiting for where the next one is. A box is *tight* if it is exactly the box of its
+samples; then one that leaves matters only for the bounds it touches.
 
 A bound is the least value of one component of the complement code among the samples. To find the
 next one without looking at all samples, each bound has a reserve: the RESERVE samples of least
@@ -17,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, shared
+from icvi_artmap._compile.simd import aligned_zeros
 from icvi_artmap.network.boxes import bury, note
 from icvi_artmap.samples.scaling import coded_value, row_of
 
@@ -27,17 +30,22 @@ RESERVE = 8
 RESERVE_FEATURES = 64
 #: Samples of a category that are looked at together.
 TOGETHER = 256
-#: Samples are numbered by 32 bits.
-MOST_SAMPLES = 2**31 - 1
+#: Numbers on a page, a cache line: the page before it, then samples.
+PAGE = 16
+#: Samples on a page.
+LINES = PAGE - 1
+#: Samples and their places are numbered by 32 bits.
+MOST_SAMPLES = 10**9
 
 
 class Members(NamedTuple):
     """Samples of every category slot."""
 
     category: NDArray[np.int32]  #: (N,) J, the slot of every sample
-    following: NDArray[np.int32]  #: (N,) next sample of the same category, or NONE
-    preceding: NDArray[np.int32]  #: (N,) the one before, or NONE
-    first: NDArray[np.int32]  #: (capacity,) first sample of a category, or NONE
+    place: NDArray[np.int32]  #: (N,) where it is listed, in ``pages`` as one array
+    pages: NDArray[np.int32]  #: (n_pages, PAGE) the page before, or NONE, and samples
+    page: NDArray[np.int32]  #: (capacity,) the last page of a category, or NONE
+    unused: NDArray[np.int64]  #: (1,) a page that is not in use; the others are those before it
     held: NDArray[np.int64]  #: (capacity,) number of samples
     tight: NDArray[np.bool_]  #: (capacity,)
     reserve: NDArray[np.int32]  #: (capacity, 2d, RESERVE) samples next to every bound, or NONE
@@ -56,21 +64,23 @@ def make_members(labels: NDArray[np.int64], capacity: int, n_features: int) -> M
             f"X has {n_samples:,} rows; at most {MOST_SAMPLES:,} can be clustered at a time. "
             "Fit a sample of the rows and use predict for the others."
         )
-    following = np.full(n_samples, NONE, np.int32)
-    preceding = np.full(n_samples, NONE, np.int32)
-    first = np.full(capacity, NONE, np.int32)
     held = np.bincount(labels, minlength=capacity)
+    end = (-(-held // LINES)).cumsum()  # where the pages of a category end
+    pages, place = _empty_pages(_pages_needed(n_samples, capacity)), np.empty(n_samples, np.int32)
+    pages[end[-1], 0] = NONE
     for c in np.flatnonzero(held):  # a few categories: the first ones
-        samples = np.flatnonzero(labels == c).astype(np.int32)
-        first[c] = samples[0]
-        following[samples[:-1]] = samples[1:]
-        preceding[samples[1:]] = samples[:-1]
+        samples, first = np.flatnonzero(labels == c), end[c - 1] if c > 0 else 0
+        number = np.arange(held[c], dtype=np.int32)
+        place[samples] = PAGE * (first + number // LINES) + 1 + number % LINES
+        pages.reshape(-1)[place[samples]] = samples
+        pages[first, 0] = NONE
     size = RESERVE if n_features <= RESERVE_FEATURES else 1
     return Members(
         category=labels.astype(np.int32),
-        following=following,
-        preceding=preceding,
-        first=first,
+        place=place,
+        pages=pages,
+        page=np.where(held > 0, end - 1, NONE).astype(np.int32),
+        unused=np.array([len(pages) - 1]),
         held=held,
         tight=np.zeros(capacity, np.bool_),
         reserve=np.full((capacity, width, size), NONE, np.int32),
@@ -82,10 +92,22 @@ def make_members(labels: NDArray[np.int64], capacity: int, n_features: int) -> M
     )
 
 
+def _pages_needed(n_samples: int, capacity: int) -> int:
+    """Every category may have a page that is not full; one more is never used."""
+    return n_samples // LINES + capacity + 1
+
+
+def _empty_pages(n_pages: int) -> NDArray[np.int32]:
+    """Pages without samples, each behind the one before."""
+    pages = aligned_zeros((n_pages, PAGE), np.int32)
+    pages[:, 0] = np.arange(NONE, n_pages - 1)
+    return pages
+
+
 @inline
 def begin(members, c):
     """Slot c becomes a category without samples."""
-    members.first[c] = NONE
+    members.page[c] = NONE
     members.held[c] = 0
     members.tight[c] = True
     for component in range(members.beyond.shape[1]):
@@ -128,28 +150,31 @@ def join(members, data, s, c, x):
     for component in range(x.shape[0]):
         if x[component] < members.beyond[c, component]:
             _keep(members, data, s, c, component, x[component])
-    head = members.first[c]
+    page, line = np.int64(members.page[c]), members.held[c] % LINES + 1
+    if line == 1:
+        page, before = members.unused[0], page
+        members.unused[0] = members.pages[page, 0]
+        members.pages[page, 0] = before
+        members.page[c] = page
+    members.pages[page, line] = s
+    members.place[s] = PAGE * page + line
     members.category[s] = c
-    members.following[s] = head
-    members.preceding[s] = NONE
-    if head != NONE:
-        members.preceding[head] = s
-    members.first[c] = s
     members.held[c] += 1
 
 
 @inline
 def leave(members, s):
     """Sample s leaves its category."""
-    c = np.int64(members.category[s])
-    before, after = members.preceding[s], members.following[s]
-    if before == NONE:
-        members.first[c] = after
-    else:
-        members.following[before] = after
-    if after != NONE:
-        members.preceding[after] = before
+    c, place = np.int64(members.category[s]), members.place[s]
     members.held[c] -= 1
+    page, line = np.int64(members.page[c]), members.held[c] % LINES + 1
+    last = members.pages[page, line]
+    members.pages[place // PAGE, place % PAGE] = last
+    members.place[last] = place
+    if line == 1:
+        members.page[c] = members.pages[page, 0]
+        members.pages[page, 0] = members.unused[0]
+        members.unused[0] = page
 
 
 @inline
@@ -174,13 +199,15 @@ def _look(members, data, c, count):
         for p in range(size):
             members.values[members.wanted[w], p] = np.inf
             members.reserve[c, members.wanted[w], p] = NONE
-    s = members.first[c]
-    while s != NONE:
+    page, lines, left = members.page[c], (members.held[c] - 1) % LINES + 1, members.held[c]
+    while left > 0:
         some = 0
-        while s != NONE and some < members.some.shape[0]:
-            members.some[some] = s
-            some += 1
-            s = members.following[s]
+        while left > 0 and some + LINES <= members.some.shape[0]:
+            for line in range(lines):
+                members.some[some + line] = members.pages[page, 1 + line]
+            some += lines
+            left -= lines
+            page, lines = members.pages[page, 0], LINES
         for w in range(count):
             component = members.wanted[w]
             for t in range(some):
@@ -238,8 +265,15 @@ def renumbered(members: Members, alive: NDArray[np.int64], n_slots: int, capacit
         return new
 
     np.take(slot, members.category, out=members.category)
+    pages, n_pages = members.pages, _pages_needed(len(members.category), capacity)
+    if n_pages > len(pages):
+        pages = _empty_pages(n_pages)
+        pages[: len(members.pages)] = members.pages
+        pages[len(members.pages), 0] = members.unused[0]
+        members.unused[0] = n_pages - 1
     return members._replace(
-        first=moved(members.first),
+        pages=pages,
+        page=moved(members.page),
         held=moved(members.held),
         tight=moved(members.tight),
         reserve=moved(members.reserve),

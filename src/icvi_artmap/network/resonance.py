@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline
+from icvi_artmap._compile.simd import first_largest
 from icvi_artmap.network import boxes as box
 from icvi_artmap.network import map_field as field
 from icvi_artmap.network import members as mem
@@ -33,33 +34,28 @@ def new_reach() -> NDArray[np.float64]:
 
 
 @inline
-def next_box(boxes, count, norm, rho, last, least):
+def next_box(boxes, count, norm, rho, last, limit, least):
     """The box that comes next in the search: of largest choice after box ``last``, match >= rho.
 
     Looks at all boxes if ``count`` is ALL_BOXES, else at the first ``count`` of ``found``, and only
-    at choices of at least ``least``. Of equal choices the older box comes first.
+    at choices of at least ``least``; ``limit`` is that of ``last``. Of equal choices the older box
+    comes first. Returns its place among them, or NONE.
     """
     overlap, choice = boxes.value[box.OVERLAP], boxes.value[box.CHOICE]
-    every = count == ALL_BOXES
-    limit = choice[last] if last != mem.NONE else np.inf
-    best, best_choice = mem.NONE, -np.inf
-    for position in range(boxes.used[0] if every else count):
-        c = position if every else boxes.found[position]
-        after_last = choice[c] < limit or (choice[c] == limit and c > last)
-        first = choice[c] > best_choice or (choice[c] == best_choice and c < best)
-        if first and after_last and choice[c] >= least:
-            match = overlap[c] / norm  # only here: few boxes get so far, and division is dear
-            if match >= rho:
-                best, best_choice = c, choice[c]
-    return best
+    if count == ALL_BOXES:
+        count, slots = boxes.used[0], boxes.slots
+    else:
+        slots = boxes.found
+    return first_largest(choice, overlap, slots, count, norm, rho, least, limit, last)
 
 
 @inline
-def search(network, k, x_a, norm, y, own, parameters):
-    """Rule 6: the box that resonates with x_a and y, or NONE.
+def search(network, k, x_a, norm, y, own, inside, parameters):
+    """Rule 6: the box that resonates with x_a and y, or NONE, and its match.
 
-    ``own``: the sample's present box, or NONE. ``network`` has ``boxes``, ``map_field`` and
-    ``reach``; ``parameters`` has rho_a, rho_ab, alpha and epsilon.
+    ``own``: the sample's present box, or NONE; ``inside``: whether it is known to be around the
+    sample, so that |x ∧ w| = |w|. ``network`` has ``boxes``, ``map_field`` and ``reach``;
+    ``parameters`` has rho_a, rho_ab, alpha and epsilon.
 
     Boxes come in the order of their choice values; one that fails the map field sets rho to its
     match + ε, but never below rho_a. With ε >= 0 rho only rises, and bounds what follows; with
@@ -71,13 +67,20 @@ def search(network, k, x_a, norm, y, own, parameters):
     its own is first looked for in the boxes around it, then in all.
     """
     boxes, reach, alpha, d = network.boxes, network.reach, parameters.alpha, x_a.shape[0] // 2
-    rho, last, count, distance, least = parameters.rho_a, mem.NONE, ALL_BOXES, np.inf, -np.inf
+    rho, last, limit = parameters.rho_a, mem.NONE, np.inf
+    count, distance, least = ALL_BOXES, np.inf, -np.inf
     if own == mem.NONE:
         if boxes.used[0] > SOME_BOXES:
             distance, least = NEAR, (d - NEAR) / (alpha + d)
     elif boxes.used[0] > FEW_BOXES:
-        box.choice_of(boxes, own, x_a, alpha)
-        least = boxes.value[box.CHOICE, own]
+        boxes.found[0] = own
+        if inside:
+            overlap = boxes.value[box.NORM, own]
+            boxes.value[box.OVERLAP, 0] = overlap
+            boxes.value[box.CHOICE, 0] = overlap / (alpha + overlap)
+        else:
+            box.choices_of_found(boxes, x_a, alpha, 0, 1)
+        least = boxes.value[box.CHOICE, 0]
         distance = d * (1.0 - least) - alpha * least
     while True:
         if distance < np.inf:
@@ -91,21 +94,22 @@ def search(network, k, x_a, norm, y, own, parameters):
             box.choices(boxes, x_a, alpha)
             least = -np.inf
         while True:
-            c = next_box(boxes, count, norm, rho, last, least)
-            if c == mem.NONE:
+            at = next_box(boxes, count, norm, rho, last, limit, least)
+            if at == mem.NONE:
                 break
-            match = boxes.value[box.OVERLAP, c] / norm
+            c = at if count == ALL_BOXES else boxes.found[at]
+            match = boxes.value[box.OVERLAP, at] / norm
             if rho == parameters.rho_a:
                 reach[RHO_A] = min(reach[RHO_A], match)
             match_ab = field.match(network.map_field[c], k, y)
             if match_ab >= parameters.rho_ab:
                 reach[RHO_AB] = min(reach[RHO_AB], match_ab)
-                return c
+                return c, match
             reach[BELOW_AB] = max(reach[BELOW_AB], match_ab)
             rho = max(match + parameters.epsilon, parameters.rho_a)
-            last = c
+            last, limit = c, boxes.value[box.CHOICE, at]
         if least == -np.inf:
-            return mem.NONE
+            return mem.NONE, 0.0
         if own == mem.NONE:  # it lies in no box: boxes at a distance are too many to look for
             count, distance = ALL_BOXES, np.inf
             continue

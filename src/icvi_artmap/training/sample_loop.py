@@ -121,7 +121,8 @@ def learn_sample(lesson, s, k, y):
     norm = coded_row(data, s, x_a)
     # int64, as every other number of a box: a function is compiled anew for another type.
     left = np.int64(members.category[s])
-    c, known, changed = learn(network, k, x_a, norm, y, left, parameters)
+    inside = members.tight[left]
+    c, known, changed = learn(network, k, x_a, norm, y, left, inside, parameters)
     if c != known:
         mem.begin(members, c)
     elif changed and parameters.beta_a < 1.0:
@@ -130,6 +131,8 @@ def learn_sample(lesson, s, k, y):
         mem.leave(members, s)
         mem.join(members, data, s, c, x_a)
         mem.shrink(boxes, members, data, left, x_a)
+    if y != field.ALL and parameters.beta_ab == 1.0 and network.map_field[c, y] > 0.0:
+        return y  # the others have become 0
     return field.predict(network.map_field[c], k)
 
 

@@ -158,7 +158,7 @@ def present_new(
             resolution = base.trial_additions(state, s, x_b, scratch.trial)
             y = base.first_best(scratch.trial, k, resolution)
         norm = coded_row(batch, s, x_a)
-        c, found, changed = learn(network, k, x_a, norm, y, np.int64(mem.NONE), parameters)
+        c, found, changed = learn(network, k, x_a, norm, y, np.int64(mem.NONE), False, parameters)
         if c != found:
             mem.begin(members, c)
         if (changed and parameters.beta_a < 1.0) or (
