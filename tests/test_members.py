@@ -33,7 +33,7 @@ def grow_or_bury(boxes, c, x):
 
 @jit
 def near(boxes, x, own, distance, smallest, alpha, most):
-    return box.find_near(boxes, x, own, distance, smallest, alpha, most)
+    return box.find_near(boxes, x, own, distance, smallest, alpha, most, False)
 
 
 def spanned(table: np.ndarray, category: np.ndarray, c: int) -> np.ndarray:

@@ -22,6 +22,7 @@ from icvi_artmap._compile.simd import (
     intersect,
     invert_block,
     members,
+    narrow,
     rows_held,
     subtract_rows,
     subtract_rows_4,
@@ -54,8 +55,13 @@ def call(kind, y, y_at, y_stride, rows, rows_at, stride, coef, coef_at, coef_str
 
 
 @jit
-def call_intersect(sets, first, count, words, out, left):
-    return intersect(sets, first, count, words, out, left)
+def call_intersect(sets, first, count, words, held, left):
+    return intersect(sets, first, count, words, held, left)
+
+
+@jit
+def call_narrow(sets, first, count, words, held, left):
+    return narrow(sets, first, count, words, held, left)
 
 
 @jit
@@ -74,8 +80,8 @@ def call_whiten(inverse, whitened, x, z, q, m, n_vectors):
 
 
 @jit
-def call_members(bits, left, groups, value, least, out, begin):
-    return members(bits, left, groups, value, least, out, begin)
+def call_members(bits, left, value, least, out, begin):
+    return members(bits, left, value, least, out, begin)
 
 
 @jit
@@ -84,8 +90,8 @@ def call_first_largest(value, other, numbers, count, divisor, quotient, least, l
 
 
 @jit
-def call_close(levels, stride, point, count, most, words, out, left):
-    return close(levels, stride, point, count, most, words, out, left)
+def call_close(levels, stride, point, count, most, held, left):
+    close(levels, stride, point, count, most, held, left)
 
 
 @pytest.mark.parametrize("kind", range(5))
@@ -150,41 +156,49 @@ def test_a_block_factorised_and_inverted(d: int) -> None:
     assert not a[:, d:].any()
 
 
+def listed(bits: np.ndarray) -> list[int]:
+    """How many groups of a set are not empty, and where they begin."""
+    starts = VECTOR * np.flatnonzero(bits.reshape(-1, VECTOR).any(axis=1))
+    return [len(starts), *starts.tolist()]
+
+
 @pytest.mark.parametrize("density", [0.3, 0.8, 0.95, 0.99])
 def test_intersections(density: float) -> None:
     rng = np.random.default_rng(0)
-    words, n_sets = 5 * VECTOR, 6
-    bits = rng.random((n_sets, 64 * words)) < density
-    sets = np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
-    taken = [3, 0, 5, 1, 2, 4, 3, 3]  # the last ones fill up
-    assert len(taken) == 2 * AT_ONCE
-    first = np.array(taken, np.int64) * words
-    out, left = np.zeros(words, np.uint64), np.full(words // VECTOR, -1, np.int64)
-    n_left = call_intersect(sets, first, len(taken), words, out, left)
-    expected = np.bitwise_and.reduce(sets)
-    groups = np.flatnonzero(expected.reshape(-1, VECTOR).any(axis=1))
-    np.testing.assert_array_equal(left[:n_left], VECTOR * groups)
-    for start in left[:n_left]:
-        part = slice(start, start + VECTOR)
-        np.testing.assert_array_equal(out[part], expected[part])
+    words, n_sets = 5 * VECTOR, 10
+    inside = rng.random((n_sets, 64 * words)) < density
+    sets = np.packbits(inside, axis=1, bitorder="little").view(np.uint64)
+    first = np.array([3, 0, 5, 1, 2, 4, 3, 3]) * words  # the last ones fill up
+    assert len(first) == 2 * AT_ONCE
+    held, left = np.full(words, 7, np.uint64), np.full(1 + words // VECTOR, -1)
+    for call, among, some in (
+        (call_intersect, 6, first),
+        (call_narrow, 8, words * np.arange(4, 8)),
+    ):
+        count = call(sets, some, len(some), words, held, left)
+        expected = np.bitwise_and.reduce(sets[:among])
+        np.testing.assert_array_equal(held, expected)
+        assert left[: 1 + left[0]].tolist() == listed(expected)
+        assert count == np.count_nonzero(inside[:among].all(axis=0))
 
 
 @pytest.mark.parametrize("most", [0, 30, 200, 254])
 @pytest.mark.parametrize("span", [20, 255])
 def test_what_is_close(most: int, span: int) -> None:
     rng = np.random.default_rng(most)
-    words, n_rows = 3 * VECTOR, 7
+    words, n_rows = 4 * VECTOR, 7
     levels = rng.integers(0, span + 1, (n_rows, BYTES * words + 64)).astype(np.uint8)
     levels[:, BYTES * VECTOR : 2 * BYTES * VECTOR] = 255  # the second group is far away
     point = rng.integers(0, span // 2, n_rows).astype(np.uint8)
-    out, left = np.zeros(words, np.uint64), np.full(words // VECTOR, -1, np.int64)
-    n_left = call_close(levels, levels.shape[1], point, n_rows - 2, most, words, out, left)
+    held = rng.integers(0, 1 << 63, words).astype(np.uint64)
+    left = np.array([3, 0, VECTOR, 3 * VECTOR, -1])  # and the third is empty
+    held[2 * VECTOR : 3 * VECTOR] = 0
     above = np.maximum(levels.astype(int) - point.astype(int)[:, None], 0)
     near = above[: n_rows - 2, : BYTES * words].sum(axis=0) <= most
-    expected = np.packbits(near, bitorder="little").view(np.uint64)
-    np.testing.assert_array_equal(out, expected)
-    groups = np.flatnonzero(expected.reshape(-1, VECTOR).any(axis=1))
-    np.testing.assert_array_equal(left[:n_left], VECTOR * groups)
+    expected = held & np.packbits(near, bitorder="little").view(np.uint64)
+    call_close(levels, levels.shape[1], point, n_rows - 2, most, held, left)
+    np.testing.assert_array_equal(held, expected)
+    assert left[: 1 + left[0]].tolist() == listed(expected)
 
 
 @pytest.mark.parametrize("density", [0.0, 0.02, 0.5, 1.0])
@@ -194,12 +208,13 @@ def test_members_of_a_set(density: float) -> None:
     inside = rng.random(64 * words) < density
     inside[64 * VECTOR : 2 * 64 * VECTOR] = False  # a group that is not listed in ``left``
     bits = np.packbits(inside, bitorder="little").view(np.uint64)
-    left = VECTOR * np.array([0, 2, 3])
+    left = np.array([3, 0, 2 * VECTOR, 3 * VECTOR])
+    left[0] = 3 if density > 0.0 else 0
     value = rng.random(64 * words)
     for least in (0.0, 0.5, 2.0):
         expected = np.flatnonzero(inside & (value >= least))
         out = np.full(64 * words, -1)
-        end = call_members(bits, left, 3 if density > 0.0 else 0, value, least, out, 5)
+        end = call_members(bits, left, value, least, out, 5)
         np.testing.assert_array_equal(out[5:end], expected)
         assert (out[:5] == -1).all()
 

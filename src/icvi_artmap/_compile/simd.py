@@ -443,71 +443,109 @@ eliminate_block = _plain_eliminate_block if config.DISABLE_JIT else _eliminate_b
 invert_block = _plain_invert_block if config.DISABLE_JIT else _invert_block
 
 
-def _write_intersect(builder: Any, arguments: Any) -> None:
-    sets, first, count, words, out, left = arguments
-    whole = ir.IntType(64 * VECTOR)
-    held = cgutils.alloca_once(builder, _WORDS)
+def _write_common(anew: bool, builder: Any, arguments: Any) -> None:
+    """What a set has in common with others; ``anew``: what these have in common."""
+    sets, first, count, words, held, left = arguments
+    kind = ir.FunctionType(_WORDS, [_WORDS])
+    population = cgutils.get_or_insert_function(builder.module, kind, f"llvm.ctpop.v{VECTOR}i64")
     n_left = cgutils.alloca_once_value(builder, _number(0))
-
-    def is_empty(bits: Any) -> Any:
-        return builder.icmp_unsigned("==", builder.bitcast(bits, whole), ir.Constant(whole, 0))
-
-    with cgutils.for_range(builder, builder.sdiv(words, _number(VECTOR))) as group:
+    total = cgutils.alloca_once_value(builder, ir.Constant(_WORDS, [0] * VECTOR))
+    common = cgutils.alloca_once(builder, _WORDS)
+    groups = builder.sdiv(words, _number(VECTOR)) if anew else builder.load(left)
+    with cgutils.for_range(builder, groups) as group:
         start = builder.mul(group.index, _number(VECTOR))
-        builder.store(ir.Constant(_WORDS, [-1] * VECTOR), held)
-        with cgutils.for_range(builder, builder.sdiv(count, _number(AT_ONCE))) as row:
-            both = builder.load(held)
-            for turn in range(AT_ONCE):
-                place = builder.add(builder.mul(row.index, _number(AT_ONCE)), _number(turn))
-                at = builder.add(builder.load(builder.gep(first, [place])), start)
-                bits = builder.load(_vector_at(builder, sets, at, _WORDS), align=8)
-                both = builder.and_(both, bits)
-            builder.store(both, held)
-            with builder.if_then(is_empty(both)):
-                row.do_break()
-        builder.store(builder.load(held), _vector_at(builder, out, start, _WORDS), align=8)
-        number = builder.load(n_left)
-        builder.store(start, builder.gep(left, [number]))
-        one_more = builder.zext(builder.not_(is_empty(builder.load(held))), _WORD)
-        builder.store(builder.add(number, one_more), n_left)
-    builder.ret(builder.load(n_left))
+        if not anew:
+            start = builder.load(builder.gep(left, [builder.add(group.index, _number(1))]))
+        where = _vector_at(builder, held, start, _WORDS)
+        everything = ir.Constant(_WORDS, [-1] * VECTOR)
+        builder.store(everything if anew else builder.load(where, align=8), common)
+        with cgutils.for_range(builder, builder.sdiv(count, _number(AT_ONCE))) as turn:
+            bits = builder.load(common)
+            for some in range(AT_ONCE):
+                number = builder.add(builder.mul(turn.index, _number(AT_ONCE)), _number(some))
+                at = builder.add(builder.load(builder.gep(first, [number])), start)
+                other = builder.load(_vector_at(builder, sets, at, _WORDS), align=8)
+                bits = builder.and_(bits, other)
+            builder.store(bits, common)
+            with builder.if_then(_is_empty(builder, bits)):
+                turn.do_break()
+        bits = builder.load(common)
+        builder.store(bits, where, align=8)
+        _keep_group(builder, bits, start, left, n_left)
+        added = builder.add(builder.load(total), builder.call(population, [bits]))
+        builder.store(added, total)
+    builder.store(builder.load(n_left), left)
+    builder.ret(_reduced(builder, "add", builder.load(total)))
 
 
-def _generate_intersect(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _is_empty(builder: Any, bits: Any) -> Any:
+    whole = ir.IntType(64 * VECTOR)
+    return builder.icmp_unsigned("==", builder.bitcast(bits, whole), ir.Constant(whole, 0))
+
+
+def _keep_group(builder: Any, bits: Any, start: Any, left: Any, n_left: Any) -> None:
+    """List a group of words, which begins at ``start``, unless nothing is left of it."""
+    number = builder.load(n_left)
+    builder.store(start, builder.gep(left, [builder.add(number, _number(1))]))
+    some = builder.zext(builder.not_(_is_empty(builder, bits)), _WORD)
+    builder.store(builder.add(number, some), n_left)
+
+
+def _common(anew: bool) -> Any:
+    """:func:`intersect` and :func:`narrow`."""
+    if config.DISABLE_JIT:
+        return _plain_intersect if anew else _plain_narrow
     kinds = [_WORD_POINTER, _WORD_POINTER, _WORD, _WORD, _WORD_POINTER, _WORD_POINTER]
-    routine = _routine(
-        builder.module,
-        "icvi_artmap_intersect",
-        ir.FunctionType(_WORD, kinds),
-        _write_intersect,
-    )
-    return builder.call(routine, _passed(context, builder, signature, arguments, kinds))
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        routine = _routine(
+            builder.module,
+            f"icvi_artmap_{'intersect' if anew else 'narrow'}",
+            ir.FunctionType(_WORD, kinds),
+            lambda inner, inside: _write_common(anew, inner, inside),
+        )
+        return builder.call(routine, _passed(context, builder, signature, arguments, kinds))
+
+    @intrinsic
+    def common(typing, sets, first, count, words, held, left):
+        i = types.int64
+        return i(sets, first, i, i, held, left), generate
+
+    return common
 
 
-@intrinsic
-def _intersect(typing, sets, first, count, words, out, left):
-    i = types.int64
-    return i(sets, first, i, i, out, left), _generate_intersect
+def _plain_intersect(sets: Any, first: Any, count: int, words: int, held: Any, left: Any) -> int:
+    held[:words] = ~np.uint64(0)
+    left[0] = words // VECTOR
+    left[1 : 1 + left[0]] = np.arange(0, words, VECTOR)
+    return _plain_narrow(sets, first, count, words, held, left)
 
 
-def _plain_intersect(sets: Any, first: Any, count: int, words: int, out: Any, left: Any) -> int:
-    flat = sets.reshape(-1)
-    out[:words] = np.bitwise_and.reduce([flat[at : at + words] for at in first[:count]])
-    starts = VECTOR * np.flatnonzero(out[:words].reshape(-1, VECTOR).any(axis=1))
-    left[: len(starts)] = starts
-    return len(starts)
+def _plain_narrow(sets: Any, first: Any, count: int, words: int, held: Any, left: Any) -> int:
+    flat, kept, members = sets.reshape(-1), [], 0
+    for start in left[1 : 1 + left[0]].tolist():
+        bits = held[start : start + VECTOR]
+        for at in first[:count].tolist():
+            bits &= flat[at + start : at + start + VECTOR]
+        kept += [start] if bits.any() else []
+        members += int(np.bitwise_count(bits).sum())
+    left[0], left[1 : 1 + len(kept)] = len(kept), kept
+    return members
 
 
-#: intersect(sets, first, count, words, out, left): what the ``count`` sets, a multiple of AT_ONCE,
-#: have in common that begin at elements first[0], first[1], ... of ``sets``, in groups of VECTOR
-#: words. Writes the
-#: first words of those groups in which something is left to ``left`` and returns how many there
-#: are; of the others ``out`` has nothing. ``left`` needs room for every group.
-intersect = _plain_intersect if config.DISABLE_JIT else _intersect
+#: intersect(sets, first, count, words, held, left): what the ``count`` sets, a multiple of AT_ONCE,
+#: have in common that begin at elements first[0], first[1], ... of ``sets``. Of each the first
+#: ``words`` words are looked at, in groups of VECTOR. ``held`` gets it, left[0] the number of
+#: groups in which something is left, left[1], left[2], ... where they begin. Returns how many
+#: members are left.
+intersect = _common(anew=True)
+#: narrow(sets, first, count, words, held, left): leaves in the set ``held``, of which ``left`` says
+#: where something is, what it has in common with those sets. Returns the same.
+narrow = _common(anew=False)
 
 
 def _write_close(builder: Any, arguments: Any) -> None:
-    levels, stride, point, count, most, words, out, left = arguments
+    levels, stride, point, count, most, held, left = arguments
     nowhere = ir.Constant(_BYTE_VECTOR, [0] * BYTES)
     less, plus = (
         cgutils.get_or_insert_function(
@@ -518,8 +556,8 @@ def _write_close(builder: Any, arguments: Any) -> None:
     limit = _everywhere(builder, builder.trunc(most, _BYTE), _BYTE_VECTOR)
     n_left = cgutils.alloca_once_value(builder, _number(0))
     distances = [cgutils.alloca_once(builder, _BYTE_VECTOR) for _ in range(VECTOR)]
-    with cgutils.for_range(builder, builder.sdiv(words, _number(VECTOR))) as group:
-        start = builder.mul(group.index, _number(VECTOR))
+    with cgutils.for_range(builder, builder.load(left)) as group:
+        start = builder.load(builder.gep(left, [builder.add(group.index, _number(1))]))
         for distance in distances:
             builder.store(nowhere, distance)
         with cgutils.for_range(builder, count) as row:
@@ -531,55 +569,58 @@ def _write_close(builder: Any, arguments: Any) -> None:
                 other = builder.load(_vector_at(builder, levels, at, _BYTE_VECTOR), align=1)
                 above = builder.call(less, [other, level])
                 builder.store(builder.call(plus, [builder.load(distance), above]), distance)
-        union: Any = _number(0)
+        near = ir.Constant(_WORDS, [0] * VECTOR)
         for v, distance in enumerate(distances):
-            near = builder.icmp_unsigned("<=", builder.load(distance), limit)
-            bits = builder.bitcast(near, _WORD)
-            builder.store(bits, builder.gep(out, [builder.add(start, _number(v))]))
-            union = builder.or_(union, bits)
-        number = builder.load(n_left)
-        builder.store(start, builder.gep(left, [number]))
-        some = builder.zext(builder.icmp_unsigned("!=", union, _number(0)), _WORD)
-        builder.store(builder.add(number, some), n_left)
-    builder.ret(builder.load(n_left))
+            bits = builder.icmp_unsigned("<=", builder.load(distance), limit)
+            near = builder.insert_element(
+                near, builder.bitcast(bits, _WORD), ir.Constant(_INDEX, v)
+            )
+        where = _vector_at(builder, held, start, _WORDS)
+        near = builder.and_(near, builder.load(where, align=8))
+        builder.store(near, where, align=8)
+        _keep_group(builder, near, start, left, n_left)
+    builder.store(builder.load(n_left), left)
+    builder.ret_void()
 
 
 def _generate_close(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     byte = _BYTE.as_pointer()
-    kinds = [byte, _WORD, byte, _WORD, _WORD, _WORD, _WORD_POINTER, _WORD_POINTER]
+    kinds = [byte, _WORD, byte, _WORD, _WORD, _WORD_POINTER, _WORD_POINTER]
     routine = _routine(
-        builder.module, "icvi_artmap_close", ir.FunctionType(_WORD, kinds), _write_close
+        builder.module, "icvi_artmap_close", ir.FunctionType(ir.VoidType(), kinds), _write_close
     )
-    return builder.call(routine, _passed(context, builder, signature, arguments, kinds))
+    builder.call(routine, _passed(context, builder, signature, arguments, kinds))
+    return context.get_dummy_value()
 
 
 @intrinsic
-def _close(typing, levels, stride, point, count, most, words, out, left):
+def _close(typing, levels, stride, point, count, most, held, left):
     i = types.int64
-    return i(levels, i, point, i, i, i, out, left), _generate_close
+    return types.void(levels, i, point, i, i, held, left), _generate_close
 
 
 def _plain_close(
-    levels: Any, stride: int, point: Any, count: int, most: int, words: int, out: Any, left: Any
-) -> int:
-    rows = levels.reshape(-1, stride)[:count, : BYTES * words].astype(np.int64)
-    distance = np.maximum(rows - point[:count, np.newaxis].astype(np.int64), 0).sum(axis=0)
-    near = np.packbits(np.minimum(distance, 255) <= most, bitorder="little")
-    out[:words] = near.view(np.uint64)
-    starts = VECTOR * np.flatnonzero(out[:words].reshape(-1, VECTOR).any(axis=1))
-    left[: len(starts)] = starts
-    return len(starts)
+    levels: Any, stride: int, point: Any, count: int, most: int, held: Any, left: Any
+) -> None:
+    rows, kept = levels.reshape(-1, stride)[:count].astype(np.int64), []
+    for start in left[1 : 1 + left[0]].tolist():
+        some = rows[:, BYTES * start : BYTES * (start + VECTOR)]
+        distance = np.maximum(some - point[:count, np.newaxis].astype(np.int64), 0).sum(axis=0)
+        near = np.packbits(np.minimum(distance, 255) <= most, bitorder="little")
+        bits = held[start : start + VECTOR]
+        bits &= near.view(np.uint64)
+        kept += [start] if bits.any() else []
+    left[0], left[1 : 1 + len(kept)] = len(kept), kept
 
 
-#: close(levels, stride, point, count, most, words, out, left): the set of the columns whose sum of
-#: max(level - point, 0) over the first ``count`` rows is at most ``most``, which is below 255.
-#: ``levels`` has rows of ``stride`` bytes; as many columns are looked at as ``words`` words have
-#: bits. ``left`` and what is returned are those of ``intersect``.
+#: close(levels, stride, point, count, most, held, left): leaves in the set ``held`` the columns
+#: whose sum of max(level - point, 0) over the first ``count`` rows is at most ``most``, which is
+#: below 255. ``levels`` has rows of ``stride`` bytes. ``left`` is that of ``narrow``.
 close = _plain_close if config.DISABLE_JIT else _close
 
 
 def _write_members(builder: Any, arguments: Any) -> None:
-    bits, left, groups, value, least, out, begin = arguments
+    bits, left, value, least, out, begin = arguments
     flag = ir.IntType(1)
     first, population = (
         cgutils.get_or_insert_function(
@@ -598,8 +639,8 @@ def _write_members(builder: Any, arguments: Any) -> None:
             builder.store(builder.and_(now, builder.sub(now, _number(1))), rest)
             do(builder.call(first, [now, ir.Constant(flag, 1)]))
 
-    with cgutils.for_range(builder, groups) as group:
-        start = builder.load(builder.gep(left, [group.index]))
+    with cgutils.for_range(builder, builder.load(left)) as group:
+        start = builder.load(builder.gep(left, [builder.add(group.index, _number(1))]))
         words = builder.load(_vector_at(builder, bits, start, _WORDS), align=8)
         some = builder.icmp_unsigned("!=", words, ir.Constant(_WORDS, [0] * VECTOR))
 
@@ -622,7 +663,7 @@ def _write_members(builder: Any, arguments: Any) -> None:
 
 
 def _generate_members(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    kinds = [_WORD_POINTER, _WORD_POINTER, _WORD, _POINTER, _DOUBLE, _WORD_POINTER, _WORD]
+    kinds = [_WORD_POINTER, _WORD_POINTER, _POINTER, _DOUBLE, _WORD_POINTER, _WORD]
     routine = _routine(
         builder.module, "icvi_artmap_members", ir.FunctionType(_WORD, kinds), _write_members
     )
@@ -630,15 +671,13 @@ def _generate_members(context: Any, builder: Any, signature: Any, arguments: Any
 
 
 @intrinsic
-def _members(typing, bits, left, groups, value, least, out, begin):
+def _members(typing, bits, left, value, least, out, begin):
     i = types.int64
-    return i(bits, left, i, value, types.float64, out, i), _generate_members
+    return i(bits, left, value, types.float64, out, i), _generate_members
 
 
-def _plain_members(
-    bits: Any, left: Any, groups: int, value: Any, least: float, out: Any, begin: int
-) -> int:
-    words = (left[:groups, np.newaxis] + np.arange(VECTOR)).ravel()
+def _plain_members(bits: Any, left: Any, value: Any, least: float, out: Any, begin: int) -> int:
+    words = (left[1 : 1 + left[0], np.newaxis] + np.arange(VECTOR)).ravel()
     inside = np.unpackbits(bits[words].view(np.uint8), bitorder="little").reshape(-1, 64)
     numbers = (64 * words[:, np.newaxis] + np.arange(64))[inside > 0]
     numbers = numbers[value.reshape(-1)[numbers] >= least]
@@ -646,10 +685,9 @@ def _plain_members(
     return begin + len(numbers)
 
 
-#: members(bits, left, groups, value, least, out, begin): lists the members of a set, as
-#: ``intersect`` and ``close`` leave it with ``groups`` groups, in ``out`` from place ``begin`` on:
-#: those of a value, one of the first of ``value``, of at least ``least``. Returns where they end;
-#: ``out`` needs room for one number more.
+#: members(bits, left, value, least, out, begin): lists in ``out``, from place ``begin`` on, the
+#: members of a set, of which ``left`` says where something is, as ``narrow`` does: those that have
+#: at least ``least`` in ``value``. Returns where they end.
 members = _plain_members if config.DISABLE_JIT else _members
 
 

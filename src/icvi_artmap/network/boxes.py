@@ -37,14 +37,15 @@ from icvi_artmap._compile.simd import (
     close,
     intersect,
     members,
+    narrow,
 )
 
 #: Bins per feature, and cells that a feature's range is divided into: a bin is some of them.
 BINS, CELLS = 64, 1024
 #: The samples that are looked at to choose the bins.
 BIN_SAMPLES = slice(1_024)
-#: Features looked at first.
-FEATURES = 12
+#: Sets that are intersected before it is asked how many boxes are left, and how many are few.
+SETS, FEW = 2 * AT_ONCE, 4
 #: Features whose weights are kept as bytes, and what a weight of 1 is then.
 BYTE_FEATURES, LEVELS = 32, 255
 #: From this distance on, up to 1, bytes are summed.
@@ -62,6 +63,8 @@ TOO_MANY = -1
 #: Rows of ``Boxes.value``.
 NORM, OVERLAP, CHOICE = 0, 1, 2
 _NOTHING, _ONE = np.uint64(0), np.uint64(1)
+#: Bins of the last of the sets.
+NOW, RECENTLY = 0, 1
 
 
 class Boxes(NamedTuple):
@@ -75,14 +78,15 @@ class Boxes(NamedTuple):
     ]  #: (3, capacity) L1 norm; scratch, of boxes looked at: |x ∧ w|, Eq:FA_T
     cells: NDArray[np.uint8]  #: (d, CELLS) bin of every cell, rising
     bins: NDArray[np.int64]  #: (capacity, 2d + 1) bins of lower corner, upper corner and norm
-    sets: NDArray[np.uint64]  #: (2d + 1, BINS, capacity / 64) boxes that begin, end, are small
+    sets: NDArray[np.uint64]  #: (2d + 2, BINS, capacity / 64) boxes that begin, end, are small,
+    #: and, in bins NOW and RECENTLY, those that have changed in this pass, or in this or the last
     levels: NDArray[np.uint8]  #: (2 BYTE_FEATURES at most, capacity) first weights of both corners
     point: NDArray[np.uint8]  #: (2 BYTE_FEATURES at most,) scratch: a sample, rounded up
     slots: NDArray[np.int64]  #: (capacity,) 0, 1, ...
     found: NDArray[np.int64]  #: (capacity,) scratch: boxes looked at, if not all
     near: NDArray[np.uint64]  #: (capacity / 64,) scratch: the same as a set
-    left: NDArray[np.int64]  #: (capacity / GROUP,) scratch: groups of words that are not empty
-    first: NDArray[np.int64]  #: (2d + AT_ONCE,) scratch: where the sets to intersect begin
+    left: NDArray[np.int64]  #: (1 + capacity / GROUP,) scratch: groups of it that are not empty
+    first: NDArray[np.int64]  #: (SETS,) scratch: where sets to intersect begin
 
 
 def choose_bins(sample: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -133,8 +137,8 @@ def make_boxes(
         slots=np.arange(capacity),
         found=np.zeros(capacity, np.int64),
         near=aligned_zeros(capacity // 64, np.uint64),
-        left=np.zeros(capacity // GROUP, np.int64),
-        first=np.zeros(width + AT_ONCE, np.int64),
+        left=np.zeros(1 + capacity // GROUP, np.int64),
+        first=np.zeros(SETS, np.int64),
     )
 
 
@@ -158,13 +162,13 @@ def _sets(bins: NDArray[np.int64], n_boxes: int) -> NDArray[np.uint64]:
     """For every feature and bin the boxes that begin at or below it and that end at or above."""
     capacity, n_sets = bins.shape
     d = n_sets // 2
-    sets = aligned_zeros((n_sets, BINS, capacity // 64), np.uint64)
+    sets = aligned_zeros((n_sets + 1, BINS, capacity // 64), np.uint64)
     words = max(1, -(-n_boxes // 64))
     some = np.ascontiguousarray(bins[: 64 * words].T, np.int8)[:, None]
     every = np.arange(BINS, dtype=np.int8)[:, None]
     together = max(1, SETS_SIZE // (BINS * 64 * words))
     for first in range(0, n_sets, together):
-        part = np.s_[first : first + together]
+        part = np.s_[first : min(first + together, n_sets)]
         member = some[part] >= every
         begins = slice(0, max(0, d - first))
         member[begins] = some[part][begins] <= every
@@ -230,6 +234,25 @@ def _level(weight):
 
 
 @inline
+def has_changed(boxes, c):
+    """Whether box c has changed in this pass or the last."""
+    changed = boxes.sets[boxes.weight.shape[1] + 1, RECENTLY]
+    return changed[c // 64] & (_ONE << np.uint64(c % 64)) != _NOTHING
+
+
+@inline
+def _first_sets(boxes, least_norm, only_changed):
+    """Begin ``first`` with the sets of large boxes and, if they are wanted, of changed ones.
+
+    Returns how many they are.
+    """
+    width, row, first = boxes.weight.shape[1], boxes.sets.shape[2], boxes.first
+    first[0] = (BINS * width + _norm_bin(2.0 * least_norm / width)) * row
+    first[1] = (BINS * (width + 1) + RECENTLY) * row if only_changed else first[0]
+    return 2
+
+
+@inline
 def _leave_out(near, own):
     """Take box ``own`` out of a set, unless it is negative."""
     if own >= 0:
@@ -237,63 +260,65 @@ def _leave_out(near, own):
 
 
 @inline
-def _near_by_bins(boxes, x, own, reach, least_norm, words):
-    """The boxes near x but ``own``, as a set; returns how many groups of it are not empty."""
-    width, near, left, first = x.shape[0], boxes.near, boxes.left, boxes.first
-    d, row = width // 2, boxes.sets.shape[2]
-    first[0] = (BINS * width + _norm_bin(least_norm / d)) * row
-    done, groups, union = 0, 0, _ONE
-    while done < d and union != _NOTHING:  # often a few features show that there is no other box
-        stop = d if done > 0 else min(FEATURES, d)
-        for f in range(done, stop):
-            first[2 * f + 1] = (BINS * f + _bin(boxes, f, x[f] + reach)) * row
-            first[2 * f + 2] = (BINS * (d + f) + _bin(boxes, f, x[f] - reach)) * row
-        count = -(-(2 * stop + 1) // AT_ONCE) * AT_ONCE
-        for place in range(2 * stop + 1, count):
-            first[place] = first[0]
-        groups = intersect(boxes.sets, first, count, words, near, left)
-        _leave_out(near, own)
-        union = _NOTHING
-        for group in range(groups):
-            for word in range(left[group], left[group] + GROUP // 64):
-                union |= near[word]
-        done = stop
-    return groups if union != _NOTHING else 0
+def _near_by_bins(boxes, x, own, reach, least_norm, only_changed, words):
+    """Let ``near`` be the boxes near x but ``own``, by the sets of some features at a time.
+
+    It is enough if few boxes are left: those are cheaper to look at themselves.
+    """
+    first, near, left = boxes.first, boxes.near, boxes.left
+    d, row, done, many = x.shape[0] // 2, boxes.sets.shape[2], 0, True
+    while done < d and many:
+        begin, count = done, 0
+        if done == 0:
+            count = _first_sets(boxes, least_norm, only_changed)
+        while done < d and count < SETS:
+            first[count] = (BINS * done + _bin(boxes, done, x[done] + reach)) * row
+            first[count + 1] = (BINS * (d + done) + _bin(boxes, done, x[done] - reach)) * row
+            count += 2
+            done += 1
+        while count % AT_ONCE > 0:
+            first[count] = first[0]
+            count += 1
+        if begin == 0:
+            many = intersect(boxes.sets, first, count, words, near, left) > FEW + 1
+            _leave_out(near, own)
+        else:
+            many = narrow(boxes.sets, first, count, words, near, left) > FEW
 
 
 @inline
 def _near_by_bytes(boxes, x, own, reach, least_norm, words):
     """The same by the bytes of all boxes, for a ``reach`` below 1."""
-    d, few = x.shape[0] // 2, boxes.levels.shape[0] // 2
+    levels, point, d, few = boxes.levels, boxes.point, x.shape[0] // 2, boxes.levels.shape[0] // 2
     for f in range(few):
-        boxes.point[f] = np.uint8(math.ceil(_level(x[f])))
-        boxes.point[few + f] = np.uint8(math.ceil(_level(x[d + f])))
-    levels, point, near, left = boxes.levels, boxes.point, boxes.near, boxes.left
-    groups = close(levels, levels.shape[1], point, 2 * few, int(LEVELS * reach), words, near, left)
-    large = boxes.sets[2 * d, _norm_bin(least_norm / d)]
-    for group in range(groups):
-        for word in range(left[group], left[group] + GROUP // 64):
-            near[word] &= large[word]
-    _leave_out(near, own)
-    return groups
+        point[f] = np.uint8(math.ceil(_level(x[f])))
+        point[few + f] = np.uint8(math.ceil(_level(x[d + f])))
+    count = _first_sets(boxes, least_norm, False)
+    while count < AT_ONCE:
+        boxes.first[count] = boxes.first[0]
+        count += 1
+    intersect(boxes.sets, boxes.first, count, words, boxes.near, boxes.left)
+    _leave_out(boxes.near, own)
+    most = int(LEVELS * reach)
+    close(levels, levels.shape[1], point, 2 * few, most, boxes.near, boxes.left)
 
 
 @inline
-def find_near(boxes, x, own, distance, smallest, alpha, most):
+def find_near(boxes, x, own, distance, smallest, alpha, most, only_changed):
     """List in ``found`` box ``own``, unless it is negative, and the boxes near x.
 
     Those are within an L1 distance of x and have a norm of at least ``smallest``; some farther
     ones may be among them. All but ``own`` have their choice computed. Returns how many there are,
-    or TOO_MANY if more than ``most``.
+    or TOO_MANY if more than ``most``. ``only_changed``: looks at no other boxes.
     """
-    near, reach, least_norm = boxes.near, distance + MARGIN, smallest - MARGIN
+    reach, least_norm = distance + MARGIN, smallest - MARGIN
     words = -(-boxes.used[0] // GROUP) * (GROUP // 64)
-    if FAR <= reach < 1.0:
-        groups = _near_by_bytes(boxes, x, own, reach, least_norm, words)
+    if FAR <= reach < 1.0 and not only_changed:
+        _near_by_bytes(boxes, x, own, reach, least_norm, words)
     else:
-        groups = _near_by_bins(boxes, x, own, reach, least_norm, words)
+        _near_by_bins(boxes, x, own, reach, least_norm, only_changed, words)
     boxes.found[0], first = own, 1 if own >= 0 else 0
-    count = members(near, boxes.left, groups, boxes.value, least_norm, boxes.found, first)
+    count = members(boxes.near, boxes.left, boxes.value, least_norm, boxes.found, first)
     if count > most:
         return TOO_MANY
     choices_of_found(boxes, x, alpha, first, count)
@@ -333,6 +358,8 @@ def note(boxes, c):
         _place(boxes, c, f, _bin(boxes, f, boxes.weight[c, f]))
         _place(boxes, c, d + f, _bin(boxes, f, 1.0 - boxes.weight[c, d + f]))
     _place(boxes, c, width, _norm_bin(norm / d))
+    for when in (NOW, RECENTLY):
+        boxes.sets[width + 1, when, c // 64] |= _ONE << np.uint64(c % 64)
 
 
 @inline

@@ -64,7 +64,19 @@ def with_categories(network: Network, kept: NDArray[np.int64], capacity: int) ->
     n_columns = network.map_field.shape[1]
     new = make_network(boxes.weight[kept], boxes.cells, n_columns, capacity)
     new.map_field[: len(kept)] = network.map_field[kept]
+    for when in (box.NOW, box.RECENTLY):
+        source, target = boxes.sets[-1, when], new.boxes.sets[-1, when]
+        bits = np.zeros(len(new.boxes.found), np.bool_)
+        bits[: len(kept)] = np.unpackbits(source.view(np.uint8), bitorder="little")[kept]
+        target[:] = np.packbits(bits, bitorder="little").view(np.uint64)
     return new._replace(reach=network.reach)
+
+
+def begin_pass(network: Network) -> None:
+    """All samples are going to be presented."""
+    changed = network.boxes.sets[-1]
+    changed[box.RECENTLY] = changed[box.NOW]
+    changed[box.NOW] = 0
 
 
 def is_full(network: Network) -> bool:
@@ -73,27 +85,28 @@ def is_full(network: Network) -> bool:
 
 
 @inline
-def learn(network, k, x_a, norm, y, own, inside, parameters):
+def learn(network, k, x_a, norm, y, own, inside, settled, parameters):
     """One presentation: search, then learn the sample or commit a category to it.
 
     ``x_a``: the sample in complement code, of L1 norm ``norm``. ``y``: the column of the map field
     to teach, or ALL. ``own``: the category that the sample is in so far, or NONE; ``inside``:
-    whether its box is known to be around the sample. Returns the category that has learned it; the
-    one that the search has found, which is another one (or NONE) if a category was committed; and
-    whether a box that was found has changed.
+    whether its box is known to be around the sample; ``settled``: what this function said when the
+    sample was last presented. Returns the category that has learned it; the one that the search has
+    found, which is another one (or NONE) if a category was committed; whether a box that was found
+    has changed; and whether the sample is settled: in the box that came first.
     """
     boxes, changed = network.boxes, False
-    found, match = search(network, k, x_a, norm, y, own, inside, parameters)
+    found, match, settled = search(network, k, x_a, norm, y, own, inside, settled, parameters)
     c = found
     if found != NONE and match >= parameters.rho_ub:
         if not (inside and found == own and parameters.beta_a == 1.0):
             changed = box.learn(boxes, found, x_a, parameters.beta_a)
     else:  # rule 7: a box equal to x_a, with a map field row of ones
-        c = box.append(boxes, x_a)
+        c, settled = box.append(boxes, x_a), False
         for i in range(k):
             network.map_field[c, i] = 1.0
     field.learn(network.map_field[c], k, y, parameters.beta_ab)
-    return c, found, changed
+    return c, found, changed, settled
 
 
 @dataclass

@@ -43,7 +43,8 @@ def present(data, network, clusters, parameters, classes, categories, x_a, start
             return s
         norm = coded_row(data, s, x_a)
         y = classes[s] if classes.shape[0] > 0 else np.int64(field.ALL)
-        c, found, _ = learn(network, k, x_a, norm, y, categories[s], False, parameters)
+        own = categories[s]
+        c, found, _, _ = learn(network, k, x_a, norm, y, own, False, False, parameters)
         if found == NONE:
             clusters.of[c] = clusters.size[0]
             clusters.size[0] += 1

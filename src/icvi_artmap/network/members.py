@@ -42,6 +42,7 @@ class Members(NamedTuple):
     """Samples of every category slot."""
 
     category: NDArray[np.int32]  #: (N,) J, the slot of every sample
+    settled: NDArray[np.bool_]  #: (N,) whether that box came first when it was last presented
     place: NDArray[np.int32]  #: (N,) where it is listed, in ``pages`` as one array
     pages: NDArray[np.int32]  #: (n_pages, PAGE) the page before, or NONE, and samples
     page: NDArray[np.int32]  #: (capacity,) the last page of a category, or NONE
@@ -77,6 +78,7 @@ def make_members(labels: NDArray[np.int64], capacity: int, n_features: int) -> M
     size = RESERVE if n_features <= RESERVE_FEATURES else 1
     return Members(
         category=labels.astype(np.int32),
+        settled=np.zeros(n_samples, np.bool_),
         place=place,
         pages=pages,
         page=np.where(held > 0, end - 1, NONE).astype(np.int32),

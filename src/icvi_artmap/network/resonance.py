@@ -50,8 +50,8 @@ def next_box(boxes, count, norm, rho, last, limit, least):
 
 
 @inline
-def search(network, k, x_a, norm, y, own, inside, parameters):
-    """Rule 6: the box that resonates with x_a and y, or NONE, and its match.
+def search(network, k, x_a, norm, y, own, inside, settled, parameters):
+    """Rule 6: the box that resonates with x_a and y, or NONE; its match; whether it came first.
 
     ``own``: the sample's present box, or NONE; ``inside``: whether it is known to be around the
     sample, so that |x ∧ w| = |w|. ``network`` has ``boxes``, ``map_field`` and ``reach``;
@@ -68,7 +68,7 @@ def search(network, k, x_a, norm, y, own, inside, parameters):
     """
     boxes, reach, alpha, d = network.boxes, network.reach, parameters.alpha, x_a.shape[0] // 2
     rho, last, limit = parameters.rho_a, mem.NONE, np.inf
-    count, distance, least = ALL_BOXES, np.inf, -np.inf
+    count, distance, least, only_changed = ALL_BOXES, np.inf, -np.inf, False
     if own == mem.NONE:
         if boxes.used[0] > SOME_BOXES:
             distance, least = NEAR, (d - NEAR) / (alpha + d)
@@ -82,6 +82,7 @@ def search(network, k, x_a, norm, y, own, inside, parameters):
             box.choices_of_found(boxes, x_a, alpha, 0, 1)
         least = boxes.value[box.CHOICE, 0]
         distance = d * (1.0 - least) - alpha * least
+        only_changed = settled and not box.has_changed(boxes, own)
     while True:
         if distance < np.inf:
             # |x ∧ w| <= |w|: a box too large for the match or the choice wanted is left out.
@@ -89,10 +90,10 @@ def search(network, k, x_a, norm, y, own, inside, parameters):
             if least > 0.0:
                 smallest = max(smallest, alpha * least / (1.0 - least))
             most = boxes.used[0] // 8
-            count = box.find_near(boxes, x_a, own, distance, smallest, alpha, most)
+            count = box.find_near(boxes, x_a, own, distance, smallest, alpha, most, only_changed)
         if count == ALL_BOXES:
             box.choices(boxes, x_a, alpha)
-            least = -np.inf
+            least, only_changed = -np.inf, False
         while True:
             at = next_box(boxes, count, norm, rho, last, limit, least)
             if at == mem.NONE:
@@ -104,12 +105,17 @@ def search(network, k, x_a, norm, y, own, inside, parameters):
             match_ab = field.match(network.map_field[c], k, y)
             if match_ab >= parameters.rho_ab:
                 reach[RHO_AB] = min(reach[RHO_AB], match_ab)
-                return c, match
+                return c, match, last == mem.NONE
             reach[BELOW_AB] = max(reach[BELOW_AB], match_ab)
+            if only_changed:  # the others are needed, too: once more from the beginning
+                break
             rho = max(match + parameters.epsilon, parameters.rho_a)
             last, limit = c, boxes.value[box.CHOICE, at]
+        if only_changed:
+            only_changed = False
+            continue
         if least == -np.inf:
-            return mem.NONE, 0.0
+            return mem.NONE, 0.0, False
         if own == mem.NONE:  # it lies in no box: boxes at a distance are too many to look for
             count, distance = ALL_BOXES, np.inf
             continue

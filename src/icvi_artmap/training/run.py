@@ -13,7 +13,14 @@ from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap._support.wording import number
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.batch import batch_state
-from icvi_artmap.network.driver import Network, Pace, Parameters, in_chunks, is_full
+from icvi_artmap.network.driver import (
+    Network,
+    Pace,
+    Parameters,
+    begin_pass,
+    in_chunks,
+    is_full,
+)
 from icvi_artmap.network.members import Members
 from icvi_artmap.network.resonance import BELOW_AB, RHO_A, RHO_AB
 from icvi_artmap.samples import moments as mom
@@ -241,6 +248,7 @@ class Run:
                 trace[reached - 1] = self.index.score(self.state)
             return int(reached)
 
+        begin_pass(self.network)
         in_chunks(len(self.labels), self._pace, chunk)
 
     def _merge(self) -> int:

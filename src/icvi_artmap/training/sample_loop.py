@@ -121,8 +121,10 @@ def learn_sample(lesson, s, k, y):
     norm = coded_row(data, s, x_a)
     # int64, as every other number of a box: a function is compiled anew for another type.
     left = np.int64(members.category[s])
-    inside = members.tight[left]
-    c, known, changed = learn(network, k, x_a, norm, y, left, inside, parameters)
+    inside, settled = members.tight[left], members.settled[s]
+    c, known, changed, members.settled[s] = learn(
+        network, k, x_a, norm, y, left, inside, settled, parameters
+    )
     if c != known:
         mem.begin(members, c)
     elif changed and parameters.beta_a < 1.0:

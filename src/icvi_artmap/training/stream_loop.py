@@ -158,7 +158,8 @@ def present_new(
             resolution = base.trial_additions(state, s, x_b, scratch.trial)
             y = base.first_best(scratch.trial, k, resolution)
         norm = coded_row(batch, s, x_a)
-        c, found, changed = learn(network, k, x_a, norm, y, np.int64(mem.NONE), False, parameters)
+        none = np.int64(mem.NONE)
+        c, found, changed, _ = learn(network, k, x_a, norm, y, none, False, False, parameters)
         if c != found:
             mem.begin(members, c)
         if (changed and parameters.beta_a < 1.0) or (
