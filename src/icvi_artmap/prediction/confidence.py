@@ -116,10 +116,9 @@ def looked_at(component: Clusters, clusters: Clusters, d: int) -> NDArray[np.int
     chosen = []
     for rows in blocks(len(component)):
         gaussian = component[rows]
-        order, here = (
-            np.argsort(gaussian, kind="stable"),
-            np.bincount(gaussian, minlength=len(rank)),
-        )
+        here = np.bincount(gaussian, minlength=len(rank))
+        # Numbers of few bits are sorted without comparisons.
+        order = np.argsort(gaussian.astype(np.min_scalar_type(len(rank))), kind="stable")
         ranks = np.empty(len(order), np.int64)
         ranks[order] = np.arange(len(order)) + np.repeat(rank - (here.cumsum() - here), here)
         rank += here
