@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any
 
 import joblib
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
 #: Who does the work of :func:`in_threads` here; threads of a pool have none of their own.
@@ -40,6 +39,8 @@ def sharing(n_jobs: int | None) -> Iterator[None]:
     if n_threads == 1:
         yield
         return
+    from sklearn.exceptions import ConvergenceWarning
+
     with (
         one_thread(),
         warnings.catch_warnings(),
