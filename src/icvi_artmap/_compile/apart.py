@@ -8,6 +8,7 @@ Python has written it down (:func:`_words`): words of the state are read where t
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numba
@@ -40,7 +41,10 @@ class Apart:
         self._addresses: dict[Any, int] = {}  #: by kind of state
 
     def given(self, state: Any) -> Given:
-        """The function and this state, whose arrays are to be kept while kernels run."""
+        """The function and this state, whose arrays are to be kept while kernels run.
+
+        It takes some microseconds for every array.
+        """
         if config.DISABLE_JIT:
             return Given(self._compiled, state)
         kind = _kind(state)
@@ -67,10 +71,10 @@ def _kind(value: Any) -> Any:
 
 def _words(value: Any) -> list[int]:
     """A state, written down: of an array where it lies, size, shape, strides; a number's bits."""
-    if isinstance(value, tuple):
-        return [word for part in value for word in _words(part)]
     if isinstance(value, np.ndarray):
         return [value.ctypes.data, value.size, *value.shape, *value.strides]
+    if isinstance(value, tuple):
+        return list(chain.from_iterable(map(_words, value)))
     return [int(np.float64(value).view(np.int64)) if isinstance(value, float) else int(value)]
 
 
