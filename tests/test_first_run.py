@@ -52,7 +52,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(first_run, "_other_process", start)
     monkeypatch.setattr(first_run.learn_sample, "is_wanted", lambda _: True)
-    monkeypatch.setattr(first_run.joblib, "effective_n_jobs", lambda _: 2)
+    monkeypatch.setattr(joblib, "effective_n_jobs", lambda _: 2)
     monkeypatch.setattr(sys, "executable", "/somewhere/python3.11")
     return names
 
@@ -82,6 +82,14 @@ def test_a_first_fit(tmp_path: Path) -> None:
     assert not (folder / "run").exists()
 
 
+def test_the_other_process_imports_little() -> None:
+    """Not what takes seconds, and what compiling does not need."""
+    look = "import sys\nfrom icvi_artmap.training.first_run import TASKS\n"
+    look += "for task in TASKS: task()\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert not {"sklearn", "joblib", "pandas"} & set(done.stdout.split())
+
+
 @pytest.mark.parametrize("name", list(INDICES))
 def test_the_kernels_of_a_fit_are_known(name: str) -> None:
     """The types are those of a fit: after one, nothing is compiled any more."""
@@ -105,9 +113,9 @@ def test_a_process_is_started_once_for_an_index(started: list[str]) -> None:
 def test_nobody_is_asked_in_vain(started: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     own = custom_index(lambda n, mean, compactness: 0.0, better="greater", name="NI")
     first_run.compile_by_two(own)
-    monkeypatch.setattr(first_run.joblib, "effective_n_jobs", lambda _: 1)
+    monkeypatch.setattr(joblib, "effective_n_jobs", lambda _: 1)
     first_run.compile_by_two(INDICES["CH"])
-    monkeypatch.setattr(first_run.joblib, "effective_n_jobs", lambda _: 2)
+    monkeypatch.setattr(joblib, "effective_n_jobs", lambda _: 2)
     for program in ("/usr/bin/uwsgi", "", None):
         monkeypatch.setattr(sys, "executable", program)
         monkeypatch.setattr(first_run, "_SEEN", set())

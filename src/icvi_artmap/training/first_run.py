@@ -14,14 +14,13 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import joblib
 import numpy as np
 
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES
-from icvi_artmap.network.driver import Pace, Parameters
+from icvi_artmap.network.driver import Parameters
 from icvi_artmap.samples import moments as mom
-from icvi_artmap.samples.mixture import log_densities, make_mixture
+from icvi_artmap.samples.mixture import Mixture, log_densities
 from icvi_artmap.samples.scaling import Data, plain_data
 from icvi_artmap.training.presenting import first_network, teach
 from icvi_artmap.training.sample_loop import (
@@ -33,14 +32,17 @@ from icvi_artmap.training.sample_loop import (
 )
 from icvi_artmap.training.start import boxes_at, first_partition
 
-#: What the other process runs: the folders of this package and of what is begun are given.
+#: What the other process runs: the folders of this package and of what is begun are given. It does
+#: not tidy up behind it, which would take half a second, and it imports neither scikit-learn nor
+#: joblib, which takes seconds (a test sees to it).
 PROGRAM = """
-import sys
+import os, sys
 package, begun = sys.argv[1:]
 if package not in sys.path:
     sys.path.insert(0, package)
 from icvi_artmap.training.first_run import TASKS, share
 share(TASKS, begun)
+os._exit(0)
 """
 #: Seconds that it is waited for at most when the work here is done.
 PATIENCE = 60.0
@@ -83,7 +85,9 @@ def share(tasks: Sequence[Callable[[], None]], begun: str) -> None:
 
 def _has_two() -> bool:
     """Whether there is a second processor, and nobody shares the work out already."""
-    return joblib.effective_n_jobs(-1) > 1
+    import joblib
+
+    return bool(joblib.effective_n_jobs(-1) > 1)
 
 
 def _is_python() -> bool:
@@ -151,7 +155,7 @@ def _use_boxes() -> None:
 
 
 def _use_densities() -> None:
-    log_densities(make_mixture(_moments(True)), np.eye(2))
+    log_densities(Mixture(np.eye(2), np.zeros((2, 2, 2)), np.zeros(2)), np.eye(2))
 
 
 #: What a fit with any index calls: the other process begins with the first, this one with the last.
