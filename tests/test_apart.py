@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from icvi_artmap._compile.apart import ROOM, Apart, call
+from icvi_artmap._compile.apart import Apart, call
 from icvi_artmap._compile.jit import jit
 
 pytestmark = pytest.mark.nojit
@@ -69,23 +69,6 @@ def test_what_the_arrays_hold_may_change() -> None:
     assert weigh_all(given, 1) == 0
     state.inner.table[:] = 2.0
     assert weigh_all(given, 1) == 22
-
-
-class Wide(NamedTuple):
-    numbers: tuple[float, ...]
-
-
-def test_a_state_without_room_is_refused() -> None:
-    @Apart
-    def nothing(wide, a, b, c):
-        return a
-
-    with_room = Wide((0.0,) * 9)
-    assert nothing.given(with_room)
-    if os.environ.get("NUMBA_DISABLE_JIT"):
-        pytest.skip("plain Python needs no room")
-    with pytest.raises(Exception, match=f"more than {ROOM} words"):
-        nothing.given(Wide((0.0,) * (ROOM + 1)))
 
 
 AGAIN = """

@@ -16,21 +16,22 @@ from icvi_artmap import ICVIARTMAP, custom_index
 from icvi_artmap.indices.base import evaluate
 from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.network.nearest import nearest_boxes
+from icvi_artmap.samples import mixture
 from icvi_artmap.samples.moments import sum_samples, sum_scatter
 from icvi_artmap.training import first_run
-from icvi_artmap.training.sample_loop import present, sweep
+from icvi_artmap.training.sample_loop import present
 
 FIT = """
 import json, sys
 import numpy as np
 from icvi_artmap import ICVIARTMAP
 from icvi_artmap.indices.base import evaluate
-from icvi_artmap.training.sample_loop import learn_sample, present, sweep
+from icvi_artmap.training.sample_loop import learn_sample, present
 
 X = np.array(json.load(sys.stdin))
 labels = ICVIARTMAP(3, index="CH", refine=True, random_state=0).fit(X).labels_
 print(json.dumps(labels.tolist()))
-for kernel in (learn_sample._compiled, present, evaluate, sweep):
+for kernel in (learn_sample._compiled, present, evaluate):
     print(sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values()))
 """
 
@@ -45,13 +46,13 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The indices for which a process was to be started, in a place where it is of use."""
     names: list[str] = []
 
-    def start(index):
-        names.append(index.name)
+    def start(_):
+        names.extend(first_run._SEEN - set(names))
         raise OSError("no more processes")
 
     monkeypatch.setattr(first_run, "_other_process", start)
     monkeypatch.setattr(first_run.learn_sample, "is_wanted", lambda _: True)
-    monkeypatch.setattr(first_run.joblib, "effective_n_jobs", lambda _: 2)
+    monkeypatch.setattr(joblib, "effective_n_jobs", lambda _: 2)
     monkeypatch.setattr(sys, "executable", "/somewhere/python3.11")
     return names
 
@@ -76,9 +77,17 @@ def test_a_first_fit(tmp_path: Path) -> None:
     labels, learning, *others = done.stdout.splitlines()
     assert json.loads(labels) == expected.tolist()
     assert learning == "1 0"
-    assert others == ["0 1"] * 3
+    assert others == ["0 1"] * 2
     assert len(list(tmp_path.rglob("*sample_loop.learn_sample*.kernel"))) == 1
     assert not (folder / "run").exists()
+
+
+def test_the_other_process_imports_little() -> None:
+    """Not what takes seconds, and what compiling does not need."""
+    look = "import sys\nfrom icvi_artmap.training.first_run import TASKS\n"
+    look += "for task in TASKS: task()\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert not {"sklearn", "joblib", "pandas"} & set(done.stdout.split())
 
 
 @pytest.mark.parametrize("name", list(INDICES))
@@ -86,10 +95,11 @@ def test_the_kernels_of_a_fit_are_known(name: str) -> None:
     """The types are those of a fit: after one, nothing is compiled any more."""
     X = np.random.default_rng(0).normal(size=(30, 2))
     ICVIARTMAP(2, index=name, refine=True, random_state=0).fit(X)
-    kernels = (present, sweep, evaluate, sum_samples, sum_scatter, nearest_boxes)
+    kernels = (present, evaluate, sum_samples, sum_scatter, nearest_boxes, mixture.evaluate)
     before = [len(kernel.overloads) for kernel in kernels]
     first_run._use_index(INDICES[name])
-    first_run.use_shared(name)
+    for task in first_run.TASKS:
+        task()
     assert [len(kernel.overloads) for kernel in kernels] == before
     assert not first_run.learn_sample.is_wanted(first_run._lesson())
 
@@ -103,9 +113,9 @@ def test_a_process_is_started_once_for_an_index(started: list[str]) -> None:
 def test_nobody_is_asked_in_vain(started: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     own = custom_index(lambda n, mean, compactness: 0.0, better="greater", name="NI")
     first_run.compile_by_two(own)
-    monkeypatch.setattr(first_run.joblib, "effective_n_jobs", lambda _: 1)
+    monkeypatch.setattr(joblib, "effective_n_jobs", lambda _: 1)
     first_run.compile_by_two(INDICES["CH"])
-    monkeypatch.setattr(first_run.joblib, "effective_n_jobs", lambda _: 2)
+    monkeypatch.setattr(joblib, "effective_n_jobs", lambda _: 2)
     for program in ("/usr/bin/uwsgi", "", None):
         monkeypatch.setattr(sys, "executable", program)
         monkeypatch.setattr(first_run, "_SEEN", set())
@@ -145,3 +155,18 @@ def test_it_is_not_waited_for_without_end(
     monkeypatch.setattr(first_run, "PATIENCE", 0.1)
     first_run.compile_by_two(INDICES["CH"])
     assert sleeper.poll() is not None
+
+
+def test_every_task_is_done_once(tmp_path: Path) -> None:
+    done = []
+
+    def first() -> None:
+        done.append("first")
+        first_run.share(tasks[::-1], str(tmp_path))  # as the other process, meanwhile
+
+    def second() -> None:
+        done.append("second")
+
+    tasks = (first, second)
+    first_run.share(tasks, str(tmp_path))
+    assert done == ["first", "second"]

@@ -1,12 +1,14 @@
 """A large function with a wide state that kernels call, compiled apart from them, once for all.
 
-Kernels call it by its address, and it gets the address of the state, a named tuple of arrays: words
-of the state are read where they are needed. (numba passes a named tuple word by word.)
+Kernels call it by its address, and it gets the address of the state, a named tuple of arrays, as
+Python has written it down (:func:`_words`): words of the state are read where they are needed.
+(numba passes a named tuple word by word.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numba
@@ -18,19 +20,17 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 
 from icvi_artmap._compile.by_address import address_of, write_call
-from icvi_artmap._compile.jit import apart, compile_for, is_wanted, jit
+from icvi_artmap._compile.jit import apart, compile_for, is_wanted
 
 #: What such a function takes beside its state, and what it gives.
 NUMBERS, NUMBER = (types.int64,) * 3, types.int64
-#: Words that a state may have.
-ROOM = 1024
 
 
 class Given(NamedTuple):
     """A function and its state, for :func:`call`; with the JIT off just that."""
 
     address: Any
-    state: Any  #: ROOM words with the state in them
+    state: Any  #: the state, written down
 
 
 class Apart:
@@ -41,7 +41,10 @@ class Apart:
         self._addresses: dict[Any, int] = {}  #: by kind of state
 
     def given(self, state: Any) -> Given:
-        """The function and this state, whose arrays are to be kept while kernels run."""
+        """The function and this state, whose arrays are to be kept while kernels run.
+
+        It takes some microseconds for every array.
+        """
         if config.DISABLE_JIT:
             return Given(self._compiled, state)
         kind = _kind(state)
@@ -49,9 +52,7 @@ class Apart:
             types_ = self._types(state)
             compile_for(self._compiled, types_)
             self._addresses[kind] = address_of(self._compiled, types_)
-        room = np.empty(ROOM, np.int64)
-        _put(state, room)
-        return Given(self._addresses[kind], room)
+        return Given(self._addresses[kind], np.array(_words(state), np.int64))
 
     def is_wanted(self, state: Any) -> bool:
         """Whether it has yet to be compiled for such a state, and would be kept."""
@@ -68,7 +69,19 @@ def _kind(value: Any) -> Any:
     return (type(value), *map(_kind, value)) if isinstance(value, tuple) else type(value)
 
 
+def _words(value: Any) -> list[int]:
+    """A state, written down: of an array where it lies, size, shape, strides; a number's bits."""
+    if isinstance(value, np.ndarray):
+        return [value.ctypes.data, value.size, *value.shape, *value.strides]
+    if isinstance(value, tuple):
+        return list(chain.from_iterable(map(_words, value)))
+    return [int(np.float64(value).view(np.int64)) if isinstance(value, float) else int(value)]
+
+
 # --- in compiled code -----------------------------------------------------------------------------
+
+
+_WORD = ir.IntType(64)
 
 
 class Lying(types.Type):
@@ -79,9 +92,16 @@ class Lying(types.Type):
         super().__init__(f"Lying({kind})")
 
     def field(self, name: str) -> tuple[int, Any]:
-        """Position and type of a field."""
+        """The word with which a field begins, and its type."""
         position = self.kind.fields.index(name)
-        return position, self.kind.types[position]
+        return sum(map(_n_words, self.kind.types[:position])), self.kind.types[position]
+
+
+def _n_words(kind: Any) -> int:
+    """How many :func:`_words` values of a type have."""
+    if isinstance(kind, types.BaseTuple):
+        return sum(map(_n_words, kind))
+    return 2 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
 
 
 @register_model(Lying)
@@ -101,52 +121,55 @@ class _Fields(AttributeTemplate):
 
 @lower_getattr_generic(Lying)
 def _read_field(context: Any, builder: Any, lying: Lying, address: Any, name: str) -> Any:
-    position, kind = lying.field(name)
-    whole = builder.bitcast(address, context.get_value_type(lying.kind).as_pointer())
-    place = cgutils.gep_inbounds(builder, whole, 0, position)
+    word, kind = lying.field(name)
     if isinstance(kind, types.BaseNamedTuple):
-        return builder.bitcast(place, address.type)
-    value = _read(builder, place)
-    if isinstance(kind, types.Array):  # Python owns it: here nobody counts references
-        model = context.data_model_manager[kind]
-        for owner in ("meminfo", "parent"):
-            position = model.get_field_position(owner)
-            nobody = cgutils.get_null_value(value.type.elements[position])
-            value = builder.insert_value(value, nobody, position)
+        return _at(builder, address, word, address.type.pointee)
+    return _read(context, builder, kind, address, word)
+
+
+def _read(context: Any, builder: Any, kind: Any, address: Any, word: int) -> Any:
+    """What lies from a word on, each word by itself: LLVM sees which are needed, and where."""
+    if isinstance(kind, types.BaseTuple):
+        parts = []
+        for part in kind:
+            parts.append(_read(context, builder, part, address, word))
+            word += _n_words(part)
+        return context.make_tuple(builder, kind, parts)
+    if isinstance(kind, types.Array):
+        return _read_array(context, builder, kind, address, word)
+    return _load(builder, address, word, context.get_value_type(kind))
+
+
+def _read_array(context: Any, builder: Any, kind: Any, address: Any, word: int) -> Any:
+    """An array that Python owns: here nobody counts references."""
+    model, d = context.data_model_manager[kind], kind.ndim
+    item = context.get_data_type(kind.dtype)
+    value = ir.Constant(model.get_value_type(), None)  # all of it null
+
+    def insert(part: Any, name: str, *axis: int) -> None:
+        nonlocal value
+        value = builder.insert_value(value, part, (model.get_field_position(name), *axis))
+
+    insert(_WORD(context.get_abi_sizeof(item)), "itemsize")
+    insert(_load(builder, address, word, item.as_pointer()), "data")
+    insert(_load(builder, address, word + 1, _WORD), "nitems")
+    for axis in range(d):
+        insert(_load(builder, address, word + 2 + axis, _WORD), "shape", axis)
+        insert(_load(builder, address, word + 2 + d + axis, _WORD), "strides", axis)
     return value
 
 
-def _read(builder: Any, place: Any) -> Any:
-    """What lies at a place, word by word: LLVM sees which words are needed, and where."""
-    kind = place.type.pointee
-    if not isinstance(kind, ir.Aggregate):
-        word = builder.load(place)
-        word.set_metadata("invariant.load", builder.module.add_metadata([]))
-        return word
-    value = ir.Constant(kind, ir.Undefined)
-    for position in range(len(kind.elements)):
-        inside = cgutils.gep_inbounds(builder, place, 0, position)
-        value = builder.insert_value(value, _read(builder, inside), position)
+def _load(builder: Any, address: Any, word: int, kind: Any) -> Any:
+    """A word, which stays as it is."""
+    value = builder.load(_at(builder, address, word, kind))
+    value.set_metadata("invariant.load", builder.module.add_metadata([]))
     return value
 
 
-@intrinsic
-def _write_state(typing, state, room):
-    """Write a state to where there is room for it."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        value, place = arguments[0], _place(context, builder, room, arguments[1])
-        if context.get_abi_sizeof(value.type) > ROOM * np.dtype(np.int64).itemsize:
-            raise ValueError(f"{state} has more than {ROOM} words")
-        builder.store(value, builder.bitcast(place, value.type.as_pointer()))
-        return context.get_dummy_value()
-
-    return types.void(state, room), generate
-
-
-@jit
-def _put(state, room):
-    _write_state(state, room)
+def _at(builder: Any, address: Any, word: int, kind: Any) -> Any:
+    """The address of a word, of what is of some kind."""
+    place = builder.gep(address, [_WORD(word * _WORD.width // 8)], inbounds=True)
+    return builder.bitcast(place, kind.as_pointer())
 
 
 def _place(context: Any, builder: Any, kind: Any, array: Any) -> Any:

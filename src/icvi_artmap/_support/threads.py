@@ -10,8 +10,6 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
-import joblib
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
 #: Who does the work of :func:`in_threads` here; threads of a pool have none of their own.
@@ -21,6 +19,8 @@ _POOL: ContextVar[ThreadPoolExecutor | None] = ContextVar("pool", default=None)
 @cache
 def _libraries() -> ThreadpoolController:
     """The threaded libraries of this process; looking for them takes milliseconds."""
+    import sklearn.cluster  # noqa: F401  found is what is loaded: the OpenMP of k-means too
+
     return ThreadpoolController()
 
 
@@ -36,6 +36,9 @@ def sharing(n_jobs: int | None) -> Iterator[None]:
     BLAS has one thread meanwhile: its setting is one for all threads, OpenMP's one for each. Also
     one for all are filters of warnings, so scikit-learn's about k-means is switched off here.
     """
+    import joblib
+    from sklearn.exceptions import ConvergenceWarning
+
     n_threads = 1 if n_jobs is None else joblib.effective_n_jobs(n_jobs)
     if n_threads == 1:
         yield

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from icvi_artmap.indices.registry import get_index
 from icvi_artmap.network.driver import Parameters
 from icvi_artmap.samples.scaling import learn_scaling
-from icvi_artmap.training.presenting import NO_TRACE
+from icvi_artmap.training.presenting import teach
 from icvi_artmap.training.run import Run, Settings
-from icvi_artmap.training.sample_loop import learn_sample, make_lesson, make_scratch, present
+from icvi_artmap.training.sample_loop import learn_sample, make_lesson, make_scratch
 from icvi_artmap.training.start import kmeans_centres, make_samples, start_at
 
 #: The paper's parameters for this experiment.
@@ -53,7 +53,7 @@ def seconds_batch(X: NDArray[np.float64], index_name: str, k: int, least: float)
     at, spent = 0, 0.0
     while at < len(X) and spent < least:
         start = time.perf_counter()
-        at = present(*arrays, scratch, at, at + 1, NO_TRACE, False)
+        at = teach(run.index, *arrays, scratch, at, at + 1)
         spent += time.perf_counter() - start
     return spent / at * len(X)
 

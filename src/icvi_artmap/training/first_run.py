@@ -1,8 +1,8 @@
 """The first fit of all: two processes compile its kernels.
 
 This process compiles what belongs to the index, another one the network's learning, which all
-indices share; that is found on the disk then. Whoever is ready first goes on with the rest.
-Where that cannot be, each kernel is compiled when it is first called, as always.
+indices share; that is found on the disk then. Whoever is ready goes on with the rest, from either
+end. Where that cannot be, each kernel is compiled when it is first called, as always.
 """
 
 from __future__ import annotations
@@ -10,39 +10,42 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
+import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import joblib
 import numpy as np
 
-from icvi_artmap._compile.apart import Given
 from icvi_artmap.indices.base import Index
 from icvi_artmap.indices.registry import INDICES
-from icvi_artmap.network.driver import Pace, Parameters
+from icvi_artmap.network.driver import Parameters
 from icvi_artmap.samples import moments as mom
+from icvi_artmap.samples.mixture import Mixture, log_densities
 from icvi_artmap.samples.scaling import Data, plain_data
-from icvi_artmap.training.presenting import NO_TRACE, first_network, sweep_all
+from icvi_artmap.training.presenting import first_network, teach
 from icvi_artmap.training.sample_loop import (
+    NO_LEARNING,
     Lesson,
     learn_sample,
     make_lesson,
     make_scratch,
-    present,
 )
 from icvi_artmap.training.start import boxes_at, first_partition
 
-#: What the other process runs: the folder of this package and the name of an index are given.
+#: What the other process runs: the folders of this package and of what is begun are given. It does
+#: not tidy up behind it, which would take half a second, and it imports neither scikit-learn nor
+#: joblib, which takes seconds (a test sees to it).
 PROGRAM = """
-import sys
-folder, name = sys.argv[1:]
-if folder not in sys.path:
-    sys.path.insert(0, folder)
-from icvi_artmap.training.first_run import use_shared
-use_shared(name)
+import os, sys
+package, begun = sys.argv[1:]
+if package not in sys.path:
+    sys.path.insert(0, package)
+from icvi_artmap.training.first_run import TASKS, share
+share(TASKS, begun)
+os._exit(0)
 """
-#: Seconds that it is waited for at most when the work here is done, and between two looks.
-PATIENCE, PAUSE = 60.0, 0.02
+#: Seconds that it is waited for at most when the work here is done.
+PATIENCE = 60.0
 #: The indices for which it has been seen to in this process.
 _SEEN: set[str] = set()
 
@@ -52,32 +55,39 @@ def compile_by_two(index: Index) -> None:
     if index.name in _SEEN or INDICES.get(index.name) is not index:
         return
     _SEEN.add(index.name)
-    lesson = _lesson()
-    if not (learn_sample.is_wanted(lesson) and _has_two() and _is_python()):
+    if not (learn_sample.is_wanted(_lesson()) and _has_two() and _is_python()):
         return
-    try:
-        other = _other_process(index)
-    except OSError:
-        return
-    try:
-        _use_index(index)
-        _use_samples(index)
-        _wait(other, lesson)
-    finally:
-        other.kill()
-        other.wait()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as begun:
+        try:
+            other = _other_process(begun)
+        except OSError:
+            return
+        try:
+            _use_index(index)
+            share(TASKS[:0:-1], begun)
+            other.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            pass  # what is missing is compiled when it is called
+        finally:
+            other.kill()
+            other.wait()
 
 
-def _wait(other: subprocess.Popen[bytes], lesson: Lesson) -> None:
-    """Until the other process has compiled the learning, or cannot be expected to."""
-    end = time.monotonic() + PATIENCE
-    while learn_sample.is_wanted(lesson) and other.poll() is None and time.monotonic() < end:
-        time.sleep(PAUSE)
+def share(tasks: Sequence[Callable[[], None]], begun: str) -> None:
+    """Do those tasks that the other process has not begun, one after the other."""
+    for task in tasks:
+        try:
+            Path(begun, task.__name__).mkdir()
+        except OSError:
+            continue
+        task()
 
 
 def _has_two() -> bool:
     """Whether there is a second processor, and nobody shares the work out already."""
-    return joblib.effective_n_jobs(-1) > 1
+    import joblib
+
+    return bool(joblib.effective_n_jobs(-1) > 1)
 
 
 def _is_python() -> bool:
@@ -86,11 +96,11 @@ def _is_python() -> bool:
     return program.startswith("python") and not getattr(sys, "frozen", False)
 
 
-def _other_process(index: Index) -> subprocess.Popen[bytes]:
+def _other_process(begun: str) -> subprocess.Popen[bytes]:
     """Compile what is shared there, with what is in the current folder left alone (-P)."""
     folder = str(Path(__file__).parents[2])
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", PROGRAM, folder, index.name],
+        [sys.executable, "-P", "-c", PROGRAM, folder, begun],
         env={**os.environ, "ICVI_ARTMAP_QUIET": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -109,9 +119,9 @@ def _lesson() -> Lesson:
     return make_lesson(data, network, members, Parameters(0.0))
 
 
-def _moments(index: Index) -> mom.Moments:
+def _moments(with_scatter: bool) -> mom.Moments:
     """Of two clusters of one sample."""
-    moments = mom.empty_moments(2, 2, index.needs_scatter)
+    moments = mom.empty_moments(2, 2, with_scatter)
     moments.size[0], moments.n[:], moments.mean[:] = 2, 1, np.eye(2)
     return moments
 
@@ -119,22 +129,34 @@ def _moments(index: Index) -> mom.Moments:
 def _use_index(index: Index) -> None:
     """Call what is compiled for every index: the sample loop, for no sample, and the others."""
     data, labels = _two_samples()
-    moments = _moments(index)
+    moments = _moments(index.needs_scatter)
     state = index.make_state(moments, mom.together(moments))
     index.update_all(state)
-    no_learning, scratch = Given(0, np.empty(0, np.int64)), make_scratch(2, 2)
-    present(no_learning, data, labels, state, scratch, 0, 0, NO_TRACE, False)
-    sweep_all(index, data, labels, state, Pace())
+    teach(index, NO_LEARNING, data, labels, state, make_scratch(2, 2), 0, 0)
 
 
-def _use_samples(index: Index) -> None:
-    """Call what the moments and the first partition are made with."""
+def _use_learning() -> None:
+    learn_sample.given(_lesson())
+
+
+def _use_samples() -> None:
+    mom.from_labels(_moments(False), *_two_samples())
+
+
+def _use_scatter() -> None:
     data, labels = _two_samples()
-    mom.from_labels(_moments(index), data, labels)
+    moments = _moments(True)
+    mom.sum_scatter(moments, data, labels[np.newaxis], -1, mom.make_room(moments))
+
+
+def _use_boxes() -> None:
+    data, _ = _two_samples()
     first_partition(data, boxes_at(data.table), Parameters(0.0).alpha)
 
 
-def use_shared(name: str) -> None:
-    """Compile what a fit with this index calls, but for what only this index has."""
-    learn_sample.given(_lesson())
-    _use_samples(INDICES[name])
+def _use_densities() -> None:
+    log_densities(Mixture(np.eye(2), np.zeros((2, 2, 2)), np.zeros(2)), np.eye(2))
+
+
+#: What a fit with any index calls: the other process begins with the first, this one with the last.
+TASKS = (_use_learning, _use_samples, _use_scatter, _use_boxes, _use_densities)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._compile.apart import Given
 from icvi_artmap.indices.base import Index
 from icvi_artmap.network.boxes import BIN_SAMPLES, choose_bins
 from icvi_artmap.network.driver import (
@@ -30,7 +31,13 @@ from icvi_artmap.samples.moments import (
 )
 from icvi_artmap.samples.scaling import Data
 from icvi_artmap.training.merge_split import drop_empty
-from icvi_artmap.training.sample_loop import EVERYONE, make_scratch, sweep
+from icvi_artmap.training.sample_loop import (
+    EVERYONE,
+    NO_LEARNING,
+    Scratch,
+    make_scratch,
+    present,
+)
 
 #: No scores and no costs wanted.
 NO_TRACE, NO_COSTS = np.empty(0), np.empty((0, 0))
@@ -90,6 +97,48 @@ def _no_moments(n_features: int, with_scatter: bool) -> Moments:
     return empty_moments(0, n_features, with_scatter)
 
 
+def teach(
+    index: Index,
+    learning: Given,
+    data: Data,
+    labels: NDArray[np.int64],
+    state: Any,
+    scratch: Scratch,
+    start: int,
+    stop: int,
+    trace: NDArray[np.float64] = NO_TRACE,
+    only_teach: bool = False,
+) -> int:
+    """Present samples ``start`` to ``stop`` - 1 to a network; returns the first one not presented.
+
+    See :func:`~icvi_artmap.training.sample_loop.present`.
+    """
+    scratch.partition[:], scratch.untidy[0] = (0, 1), False
+    arrays = (learning, data, labels[np.newaxis], state, scratch)
+    none = _no_moments(data.shape[1], index.needs_scatter)
+    kernel = index.kernel(present)
+    return int(kernel(*arrays, start, stop, EVERYONE, none, NO_COSTS, trace, only_teach))
+
+
+def _sweep(
+    index: Index,
+    data: Data,
+    labels: NDArray[np.int64],
+    state: Any,
+    scratch: Scratch,
+    start: int,
+    stop: int,
+    rows: NDArray[np.int64] = EVERYONE,
+    first: Moments | None = None,
+    costs: NDArray[np.float64] = NO_COSTS,
+) -> int:
+    """Sweep the partitions of ``scratch.partition``; returns the first presentation not made."""
+    first = _no_moments(data.shape[1], index.needs_scatter) if first is None else first
+    arrays = (NO_LEARNING, data, labels, state, scratch)
+    kernel = index.kernel(present)
+    return int(kernel(*arrays, start, stop, rows, first, costs, NO_TRACE, False))
+
+
 def sweep_all(
     index: Index,
     data: Data,
@@ -104,14 +153,12 @@ def sweep_all(
     Up to ``most`` sweeps, until nobody moves in one. Returns how many have changed their cluster in
     the last one.
     """
-    scratch, kernel = make_scratch(data.shape[1], len(state.moments.n)), index.kernel(sweep)
-    first = _no_moments(data.shape[1], index.needs_scatter)
+    scratch = make_scratch(data.shape[1], len(state.moments.n))
     n = len(labels) if rows is EVERYONE else len(rows)
 
     def chunk(start: int, stop: int) -> int:
         scratch.partition[0], scratch.untidy[0] = 0, False
-        arrays = (data, labels[np.newaxis], state, scratch)
-        reached: int = kernel(*arrays, start, stop, rows, first, NO_COSTS)
+        reached = _sweep(index, data, labels[np.newaxis], state, scratch, start, stop, rows)
         if scratch.untidy[0]:
             tidy_clusters(index, state, data, labels)
             return reached
@@ -135,8 +182,7 @@ def sweep_each(
     """
     n, begun, costs = partitions.shape[1], partitions.copy(), np.empty((len(partitions), k))
     state = index.state(data, partitions[0], k, k)
-    none = _no_moments(data.shape[1], index.needs_scatter)
-    scratch, kernel = make_scratch(data.shape[1], k), index.kernel(sweep)
+    scratch = make_scratch(data.shape[1], k)
     at = 0
     while at < len(partitions):
         some = partitions[at : at + pace.size // (n * most)]
@@ -145,7 +191,8 @@ def sweep_each(
             started = time.perf_counter()
             numbers = some + np.arange(0, k * len(some), k)[:, np.newaxis]
             first = of_clusters(data, numbers, k * len(some), index.needs_scatter)
-            kernel(data, some, state, scratch, 0, n * most, EVERYONE, first, costs[at:])
+            arrays = (data, some, state, scratch)
+            _sweep(index, *arrays, 0, n * most, first=first, costs=costs[at:])
             done = int(scratch.partition[0])
             pace.adapt(n * done, time.perf_counter() - started)
             at += done
@@ -156,6 +203,6 @@ def sweep_each(
             index.update_all(state)
             sweep_all(index, data, partitions[at], state, pace, most=most)
             scratch.partition[:], scratch.untidy[0] = (at, at + 1), False
-            kernel(data, partitions, state, scratch, 0, 0, EVERYONE, none, costs)  # costs alone
+            _sweep(index, data, partitions, state, scratch, 0, 0, costs=costs)  # costs alone
             at += 1
     return costs

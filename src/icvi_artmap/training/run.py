@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi_artmap._compile.apart import Given
 from icvi_artmap._support.callbacks import UNWATCHED, Watch
 from icvi_artmap._support.wording import number
 from icvi_artmap.indices.base import Index
@@ -34,9 +35,10 @@ from icvi_artmap.training.presenting import (
     box_rows,
     compacted,
     first_network,
+    teach,
     tidy_clusters,
 )
-from icvi_artmap.training.sample_loop import learn_sample, make_lesson, make_scratch, present
+from icvi_artmap.training.sample_loop import Lesson, learn_sample, make_lesson, make_scratch
 from icvi_artmap.training.start import Samples, Start, boxes_at, first_partition
 
 #: Passes over the samples in which the network is taught a refined partition, at most.
@@ -152,6 +154,8 @@ class Run:
         self.stopped = False  #: by whoever watches
         self._untaught = False  #: whether the network has still to learn a refined partition
         self._pace = Pace()
+        self._lesson: Lesson | None = None  #: the last one, and how kernels are given it
+        self._given: Given
         self._initialise()
 
     @property
@@ -234,22 +238,29 @@ class Run:
         """
         parameters = self.parameters._replace(rho_ab=1.0) if only_teach else self.parameters
         scratch = make_scratch(self.data.shape[1], len(self.state.moments.n))
-        kernel = self.index.kernel(present)
 
         def chunk(start: int, stop: int) -> int:
-            lesson = make_lesson(self.data, self.network, self.members, parameters)
-            arrays = (learn_sample.given(lesson), self.data, self.labels, self.state)
-            reached = kernel(*arrays, scratch, start, stop, trace, only_teach)
+            arrays = (self._learning(parameters), self.data, self.labels, self.state)
+            reached = teach(self.index, *arrays, scratch, start, stop, trace, only_teach)
             if is_full(self.network):
                 self.network, self.members = compacted(self.network, self.members)
             map_field = self.network.map_field
             tidy_clusters(self.index, self.state, self.data, self.labels, map_field)
             if len(trace) > 0 and reached > 0:
                 trace[reached - 1] = self.index.score(self.state)
-            return int(reached)
+            return reached
 
         begin_pass(self.network)
         in_chunks(len(self.labels), self._pace, chunk)
+
+    def _learning(self, parameters: Parameters) -> Given:
+        """For the sample loop: the lesson of before, unless the network has been replaced."""
+        network, members, last = self.network, self.members, self._lesson
+        same = last is not None and last.network is network and last.members is members
+        if last is None or not same or last.parameters != parameters:
+            self._lesson = make_lesson(self.data, network, members, parameters)
+            self._given = learn_sample.given(self._lesson)
+        return self._given
 
     def _merge(self) -> int:
         """Rule 10."""

@@ -1,7 +1,7 @@
-"""The sample loops, compiled: Algorithm 1, and sweeps that move samples by the index alone.
+"""The sample loop, compiled: Algorithm 1, and sweeps that move samples by the index alone.
 
 What happens rarely (no room for another category, an emptied cluster, digits lost in the moments)
-is left to the caller: a loop returns early, the caller tidies up, and calls it again. So no array
+is left to the caller: the loop returns early, the caller tidies up, and calls it again. So no array
 is re-bound in the loop, and little has to be compiled.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi_artmap._compile.apart import Apart, call
+from icvi_artmap._compile.apart import Apart, Given, call
 from icvi_artmap._compile.jit import inline, jit
 from icvi_artmap.indices import base
 from icvi_artmap.network import map_field as field
@@ -138,35 +138,14 @@ def learn_sample(lesson, s, k, y):
     return field.predict(network.map_field[c], k)
 
 
-@jit
-def present(learning, data, labels, state, scratch, start, stop, trace, only_teach):
-    """Algorithm 1, presentations ``start`` to ``stop`` - 1, one after the other.
-
-    ``learning``: :func:`learn_sample` and its lesson. Returns the first presentation not made:
-    ``stop``, or an earlier one if something is to be tidied up first. ``trace``: scores wanted, if
-    not empty. ``only_teach``: the network learns the clusters that the samples are in, and no
-    sample moves.
-    """
-    m, x_b = state.moments, scratch.x_b
-    for s in range(start, stop):
-        src, k = labels[s], m.size[0]
-        y = src if only_teach else np.int64(field.ALL)
-        if k > 1 and not only_teach:
-            y = preferred_cluster(data, state, s, src, scratch)
-        dst = call(learning, s, k, y)
-        if dst == FULL:
-            return s
-        if dst != src and not only_teach and not move(labels, state, s, x_b, dst, scratch):
-            return s + 1
-        if trace.shape[0] > 0:
-            trace[s] = base.score(state)
-    return stop
+#: In place of :func:`learn_sample` and a lesson: no network learns.
+NO_LEARNING = Given(0, np.empty(0, np.int64))
 
 
 @inline
-def _sweep(data, labels, state, scratch, start, stop, rows):
-    """Presentations ``start`` to ``stop`` - 1 of :func:`sweep`, in one partition."""
-    m, x_b = state.moments, scratch.x_b
+def _present(learning, data, labels, state, scratch, start, stop, rows, trace, only_teach):
+    """Presentations ``start`` to ``stop`` - 1 of :func:`present`, in one partition."""
+    m, x_b, learns = state.moments, scratch.x_b, learning.address != 0
     n = rows.shape[0] if rows.shape[0] > 0 else labels.shape[0]
     for begin in range(start // n * n, stop, n):
         if begin >= start:
@@ -176,27 +155,42 @@ def _sweep(data, labels, state, scratch, start, stop, rows):
         for t in range(max(start - begin, 0), min(stop - begin, n)):
             s = rows[t] if rows.shape[0] > 0 else t
             src, k = labels[s], m.size[0]
-            if k > 1 and m.n[src] > 1:
-                dst = preferred_cluster(data, state, s, src, scratch)
-                moves = dst != field.ALL and dst != src
-                if moves and not move(labels, state, s, x_b, dst, scratch):
-                    return begin + t + 1
+            y = src if only_teach else np.int64(field.ALL)
+            if k > 1 and not only_teach and (learns or m.n[src] > 1):
+                y = preferred_cluster(data, state, s, src, scratch)
+            dst = src if y == field.ALL else y
+            if learns:
+                dst = call(learning, s, k, y)
+                if dst == FULL:
+                    return begin + t
+            if dst != src and not only_teach and not move(labels, state, s, x_b, dst, scratch):
+                return begin + t + 1
+            if trace.shape[0] > 0:
+                trace[s] = base.score(state)
     return stop
 
 
 @jit
-def sweep(data, labels, state, scratch, start, stop, rows, first, costs):
-    """The samples in ``rows`` go to the clusters that the index prefers, again and again.
+def present(
+    learning, data, labels, state, scratch, start, stop, rows, first, costs, trace, only_teach
+):
+    """Algorithm 1, or sweeps: the samples in ``rows`` are presented, again and again.
 
+    ``learning``: :func:`learn_sample` and its lesson; a sample goes to the cluster that the network
+    predicts. NO_LEARNING: to the one that the index prefers, and no cluster is emptied.
     ``rows``: numbers of samples, or EVERYONE. Presentations are counted from the first sweep on;
-    those from ``start`` to ``stop`` - 1 are made. No cluster is emptied. Returns the first
-    presentation not made: ``stop``, or an earlier one if something is to be tidied up first, or
-    if a sweep has ended in which nobody moved: ``scratch.moved`` counts those of the last one.
+    those from ``start`` to ``stop`` - 1 are made. Returns the first presentation not made:
+    ``stop``, or an earlier one if something is to be tidied up first, or if a sweep has ended in
+    which nobody moved: ``scratch.moved`` counts those of the last one. (Both in one kernel: what
+    belongs to the index is compiled once.)
 
     ``labels`` has a row for every partition. Those of ``scratch.partition`` are swept, one after
     the other, up to one in which something is to be tidied up. The state is about the first of
     them, or ``first`` has the moments that they begin with, as many clusters for each as the state
     has. ``costs`` gets what the clusters of each cost in the end, if it is not empty.
+
+    ``trace``: scores wanted, if not empty. ``only_teach``: the network learns the clusters that the
+    samples are in, and no sample moves.
     """
     m, partition, reached = state.moments, scratch.partition, start
     k = m.size[0]
@@ -207,7 +201,9 @@ def sweep(data, labels, state, scratch, start, stop, rows, first, costs):
                 mom.copy_row(first, p * k + i, m, i)
             for i in range(k):
                 base.renew_cluster(state, i)
-        reached = _sweep(data, labels[p], state, scratch, start, stop, rows)
+        reached = _present(
+            learning, data, labels[p], state, scratch, start, stop, rows, trace, only_teach
+        )
         if scratch.untidy[0]:
             return reached
         for i in range(costs.shape[1]):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from icvi_artmap._support.threads import one_thread
 from icvi_artmap.indices.base import Index
 from icvi_artmap.network.boxes import Boxes, make_boxes
 from icvi_artmap.network.nearest import nearest_boxes
 from icvi_artmap.samples.scaling import Data, Scaling, coded_data, standardised_table
-from icvi_artmap.tendency.vat import vat
+
+if TYPE_CHECKING:
+    from sklearn.cluster import KMeans
 
 #: As the paper sets them for k-means (Section param_set).
 KMEANS_MAX_ITER, KMEANS_TOL = 300, 1e-6
@@ -60,6 +60,8 @@ def presentation_order(
     if shuffle:
         random_state.shuffle(order)
     if by == "vat":
+        from icvi_artmap.tendency.vat import vat  # with scikit-learn, which takes long to import
+
         order = order[vat(coded_data(X, scaling, order).coded(slice(None)))]
     return order
 
@@ -85,6 +87,9 @@ def _kmeans(table: NDArray[np.float64], n_clusters: int, trials: int, seed: int)
     One thread: with more, scikit-learn adds in another order, and of two starts that end in the
     same partition another one may win, which numbers the clusters differently.
     """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
     model = KMeans(
         n_clusters,
         n_init=trials,
