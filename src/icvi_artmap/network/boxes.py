@@ -11,8 +11,8 @@ D <= |w| (1 - T) - α T: nearly nothing, if T is the choice of a box around x; a
 least α T / (1 - T), the norm of that box. So for every feature and bin there is a set of the boxes
 that begin at or below that bin and one of those that end at or above it, and for every bin of norms
 one of the boxes whose norm is no less, as bits. Bins of a feature hold equally many samples, so
-they are narrow where boxes are many. The boxes near x are the intersection of 2d + 1 sets, taken
-GROUP boxes at a time, until nothing is left of a group.
+they are narrow where boxes are many. The boxes near x are the intersection of 2d + 1 sets; some of
+them are enough once few boxes are left. Two more sets are of the boxes that have changed lately.
 
 Of boxes at a distance that says little: D is a sum, and most boxes are near enough in every single
 feature. So the weights are also kept rounded down to bytes, and where D may be large, it is summed

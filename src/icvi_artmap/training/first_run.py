@@ -33,7 +33,7 @@ from icvi_artmap.training.sample_loop import (
 from icvi_artmap.training.start import boxes_at, first_partition
 
 #: What the other process runs: the folders of this package and of what is begun are given. It does
-#: not tidy up behind it, which would take half a second, and it imports neither scikit-learn nor
+#: not tidy up behind it, which takes a while, and it imports neither scikit-learn nor
 #: joblib, which takes seconds (a test sees to it).
 PROGRAM = """
 import os, sys
