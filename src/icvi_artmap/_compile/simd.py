@@ -741,6 +741,7 @@ def _write_first_largest(builder: Any, arguments: Any) -> None:
             taken = builder.and_(wanted, enough)
             for old, new in zip(held, (values, number, place), strict=True):
                 builder.store(builder.select(taken, new, builder.load(old)), old)
+    # Not by shuffles and selects down to one lane: LLVM 22 makes wrong code of those for AVX-512.
     values, number, place = map(builder.load, held)
     largest = _everywhere(builder, _reduced(builder, "fmax", values), _DOUBLES)
     best = builder.fcmp_ordered("==", values, largest)

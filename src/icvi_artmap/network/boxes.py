@@ -73,9 +73,8 @@ class Boxes(NamedTuple):
     used: NDArray[np.int64]  #: (1,) slots in use, removed ones included
     weight: NDArray[np.float64]  #: (capacity, 2d)
     component: NDArray[np.float64]  #: (2d, capacity) the same, transposed
-    value: NDArray[
-        np.float64
-    ]  #: (3, capacity) L1 norm; scratch, of boxes looked at: |x ∧ w|, Eq:FA_T
+    value: NDArray[np.float64]  #: (3, capacity) L1 norm; scratch: |x ∧ w| and Eq:FA_T, of all boxes
+    #: or of those in ``found``, in the same places
     cells: NDArray[np.uint8]  #: (d, CELLS) bin of every cell, rising
     bins: NDArray[np.int64]  #: (capacity, 2d + 1) bins of lower corner, upper corner and norm
     sets: NDArray[np.uint64]  #: (2d + 2, BINS, capacity / 64) boxes that begin, end, are small,
