@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from helpers.problems import assert_equal_runs, random_problem, run_both
+from icvi_artmap import ICVIARTMAP
 from icvi_artmap.indices.ni import LANES
 from icvi_artmap.indices.registry import INDICES
+from icvi_artmap.network.driver import Network
 from icvi_artmap.network.resonance import FEW_BOXES
 
 RUNS_PER_INDEX = 60
@@ -49,3 +51,28 @@ def test_runs_with_many_categories_equal_the_oracle(name: str, seed: int) -> Non
     assert_equal_runs(name, ours, reference)
     if seed % 3 < 2:
         assert len(ours.boxes) > FEW_BOXES
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_settled_samples_are_found_where_a_whole_search_finds_them(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Strong overlap, so that boxes are many, fail the map field, and change for many epochs."""
+    rng = np.random.default_rng(seed)
+    shapes, y = 0.5 * rng.normal(size=(10, 10, 10)), rng.integers(0, 10, 6_000)
+    X = np.einsum("nij,nj->ni", shapes[y], rng.normal(size=(6_000, 10)))
+    X += rng.normal(size=(10, 10))[y]
+
+    def fit() -> ICVIARTMAP:
+        return ICVIARTMAP(10, refine=False, tol=0.0, max_epochs=8, random_state=seed).fit(X)
+
+    def all_have_changed(network: Network) -> None:
+        network.boxes.sets[-1] = ~np.uint64(0)
+
+    found = fit()
+    monkeypatch.setattr("icvi_artmap.training.run.begin_pass", all_have_changed)
+    expected = fit()
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.sample_categories_, expected.sample_categories_)
+    np.testing.assert_array_equal(found.fitted_.boxes, expected.fitted_.boxes)
+    assert found.vigilances_ == expected.vigilances_
