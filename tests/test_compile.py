@@ -491,6 +491,7 @@ def test_the_last_thread_turns_the_collector_on() -> None:
 
 
 def test_our_own_context_has_numbas_templates_in_another_order() -> None:
+    cpu_target.typing_context.refresh()
     context = numba_internals._ArraysFirst(cpu_target.typing_context)
     for function in (operator.getitem, operator.setitem, bool, operator.eq, operator.ne):
         usual = templates(cpu_target.typing_context, function)
@@ -513,7 +514,7 @@ def test_numbas_own_functions_are_compiled_once_for_both_contexts(
     assert len(seen) == 1
 
 
-def test_what_others_add_later_is_known_to_our_context() -> None:
+def test_what_others_add_later_is_known_to_our_compilers() -> None:
     context = numba_internals._ArraysFirst(cpu_target.typing_context)
     before = templates(context)
 
@@ -525,7 +526,15 @@ def test_what_others_add_later_is_known_to_our_context() -> None:
     def _bool(box: Any) -> Any:
         return (lambda box: True) if isinstance(box, Box) else None
 
-    context.refresh()
+    def later() -> None: ...
+
+    @overload(later)
+    def _later() -> Any:
+        return lambda: 7.0
+
+    part = inline(lambda: later())
+    with nothing_kept():
+        assert jit(lambda: part())() == 7.0
     assert set(templates(context)) == set(templates(cpu_target.typing_context)) > set(before)
 
 

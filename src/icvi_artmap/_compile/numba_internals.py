@@ -15,12 +15,14 @@ import gc
 import operator
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numba
 import numpy as np
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
+from numba.core.imputils import builtin_registry
 from numba.core.registry import cpu_target
 from numba.core.typing import Context
 from numba.core.typing.templates import _OverloadFunctionTemplate
@@ -51,7 +53,7 @@ class _ArraysFirst(Context):
         return hash(cpu_target.typing_context)
 
     def refresh(self) -> None:
-        cpu_target.typing_context.refresh()
+        """Nothing new can be typed since the compilation of the kernel has begun."""
 
     def _lookup_global(self, gv: Any) -> Any:
         known = super()._lookup_global(gv)
@@ -125,7 +127,19 @@ class _Engineless:
         """There is no loaded module whose environment could be set."""
 
 
-class _Part(JITCodeLibrary):
+class _Library(JITCodeLibrary):
+    """The code of a function of ours."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """As numba does it, but not for functions that are only declared, three of four."""
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
+
+class _Part(_Library):
     """The code of a function that only kernels call.
 
     numba optimises every function together with all it calls, and turns it into machine code,
@@ -168,20 +182,23 @@ class _SharedPart(_Part):
 class _OwnCompiler(Compiler):
     """numba's compiler with another typing context, once :func:`_insides_work` has said yes."""
 
-    #: Where the code goes; None leaves it to numba.
-    library: type[JITCodeLibrary] | None = None
+    #: Where the code goes.
+    library: type[JITCodeLibrary]
 
-    def compile_extra(self, func: Any) -> Any:
+    def __init__(self, typing: Any, target: Any, *rest: Any) -> None:
         if _insides_work():
-            context = _ArraysFirst(self.state.typingctx)
-            self.state.typingctx = context
-            self.state.targetctx = self.state.targetctx.subtarget(typing_context=context)
-        return super().compile_extra(func)
+            typing = _ArraysFirst(typing)
+            # numba looks into all its modules for what they define whenever it does not find
+            # something at once. During a compilation only its own registry grows.
+            look = partial(target.install_registry, builtin_registry)
+            target = target.subtarget(typing_context=typing, refresh=look)
+        super().__init__(typing, target, *rest)
 
     def define_pipelines(self) -> list[Any]:
-        if self.library is not None and _insides_work():
+        if _insides_work():
             codegen = self.state.targetctx.codegen()
             self.state.library = self.library(codegen, self.state.func_id.func_qualname)
+            self.state.library.enable_object_caching()
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         if _insides_work():
             needed = [entry for entry in passes.passes if entry[0].__name__ not in NEEDLESS]
@@ -190,6 +207,12 @@ class _OwnCompiler(Compiler):
 
 
 class _KernelCompiler(_OwnCompiler):
+    library = _Library
+
+    def __init__(self, typing: Any, target: Any, *rest: Any) -> None:
+        target.refresh()
+        super().__init__(typing, target, *rest)
+
     def compile_extra(self, func: Any) -> Any:
         COMPILING.say()
         with _COLLECTOR_PAUSED:

@@ -302,31 +302,39 @@ def make_room(m: Moments) -> Room:
 def sum_samples(m, data, labels, only, room):
     """Frequencies, means and compactness: a pass for the means, a pass about them."""
     d, u = data.scale.shape[0], room.u
-    for i in range(m.size[0]):
-        if only < 0 or i == only:
-            clear(m, i)
+    first, end = _range(m.size[0], only)
+    for i in range(first, end):
+        clear(m, i)
     for p in range(labels.shape[0]):
         for s in range(labels.shape[1]):
             i = labels[p, s]
-            if i >= 0 and (only < 0 or i == only):
+            if first <= i < end:
                 m.n[i] += 1
                 standardised_row(data, s, u)
                 for f in range(d):
                     m.mean[i, f] += u[f]
-    for i in range(m.size[0]):
-        if m.n[i] > 0 and (only < 0 or i == only):
+    for i in range(first, end):
+        if m.n[i] > 0:
             for f in range(d):
                 m.mean[i, f] /= m.n[i]
     for p in range(labels.shape[0]):
         for s in range(labels.shape[1]):
             i = labels[p, s]
-            if i >= 0 and (only < 0 or i == only) and m.n[i] > 1:
+            if first <= i < end and m.n[i] > 1:
                 squared = 0.0
                 standardised_row(data, s, u)
                 for f in range(d):
                     u[f] -= m.mean[i, f]
                     squared += u[f] * u[f]
                 m.compactness[i] += squared
+
+
+@inline
+def _range(k, only):
+    """The first cluster to sum, and the one behind the last."""
+    if only < 0:
+        return np.int64(0), np.int64(k)
+    return np.int64(only), np.int64(only) + 1
 
 
 @jit
@@ -347,10 +355,11 @@ def sum_scatter(m, data, labels, only, room):
 def _sort(k, labels, only, start, stop, room):
     """Put samples ``start`` to ``stop`` - 1 in order of their clusters."""
     end, order = room.end, room.order
+    first, last = _range(k, only)
     for i in range(k):
         end[i] = 0
     for s in range(start, stop):
-        if labels[s] >= 0 and (only < 0 or labels[s] == only):
+        if first <= labels[s] < last:
             end[labels[s]] += 1
     total = 0
     for i in range(k):  # where it begins; every sample moves that on, to its end at last
@@ -358,7 +367,7 @@ def _sort(k, labels, only, start, stop, room):
         total += held
     for s in range(start, stop):
         i = labels[s]
-        if i >= 0 and (only < 0 or i == only):
+        if first <= i < last:
             order[end[i]] = s
             end[i] += 1
 

@@ -36,7 +36,8 @@ from icvi_artmap.training.start import boxes_at, first_partition
 #: not tidy up behind it, which takes a while, and it imports neither scikit-learn nor
 #: joblib, which takes seconds (a test sees to it).
 PROGRAM = """
-import os, sys
+import gc, os, sys
+gc.disable()
 package, begun = sys.argv[1:]
 if package not in sys.path:
     sys.path.insert(0, package)
