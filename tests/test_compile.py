@@ -28,7 +28,7 @@ from numba.core.registry import cpu_target
 from numba.extending import overload
 
 import icvi_artmap
-from icvi_artmap import ICVIARTMAP, FuzzyART, index_value
+from icvi_artmap import ICVIARTMAP, index_value, vat
 from icvi_artmap._compile import cache, notes, numba_cache, numba_internals
 from icvi_artmap._compile.flags import FLAGS
 from icvi_artmap._compile.jit import inline, jit, nothing_kept, shared
@@ -583,42 +583,39 @@ def test_insides_that_compute_something_else_are_not_used(monkeypatch: pytest.Mo
     assert not numba_internals._insides_work()
 
 
-FIT = """
+TABLE = """
 import json, sys
 import numpy as np
-removed = sys.argv[1]
-if removed:
-    import importlib, numba
-    numba.njit(lambda x: x)(1.0)  # numba itself has what it needs
-    module, _, name = removed.rpartition(".")
-    delattr(importlib.import_module(module), name)
-from icvi_artmap import FuzzyART, ICVIARTMAP
 X = np.random.RandomState(0).normal(size=(60, 2))
 X[:30] += 3.0
-for index in sys.argv[2:]:
-    chosen = FuzzyART(0.7) if index == "none" else ICVIARTMAP(
-        3, index=index, kmeans_trials=1, random_state=0)
-    print(json.dumps(chosen.fit(X).labels_.tolist()))
+"""
+FIT = """
+from icvi_artmap import ICVIARTMAP
+model = ICVIARTMAP(3, index="CH", kmeans_trials=1, random_state=0).fit(X)
+print(json.dumps(model.labels_.tolist()))
+"""
+ORDER = """
+import importlib, numba
+numba.njit(lambda x: x)(1.0)  # numba itself has what it needs
+module, _, name = sys.argv[1].rpartition(".")
+delattr(importlib.import_module(module), name)
+from icvi_artmap import vat
+print(json.dumps(vat(X).tolist()))
 """
 
 
-def labels(*indices: str) -> list[list[int]]:
-    """Those of the program above, from this process."""
+def table() -> Any:
+    """That of the programs."""
     X = np.random.RandomState(0).normal(size=(60, 2))
     X[:30] += 3.0
-    models = [
-        FuzzyART(0.7)
-        if index == "none"
-        else ICVIARTMAP(3, index=index, kmeans_trials=1, random_state=0)
-        for index in indices
-    ]
-    return [model.fit(X).labels_.tolist() for model in models]
+    return X
 
 
 def test_plain_numba_gives_the_same_labels(tmp_path: Path) -> None:
     """It is chosen by hand. Nothing is kept then, and nothing that is kept is used."""
-    done = run(FIT, tmp_path, "", "CH", ICVI_ARTMAP_PLAIN_NUMBA="1")
-    assert [json.loads(line) for line in done.stdout.splitlines()] == labels("CH")
+    done = run(TABLE + FIT, tmp_path, ICVI_ARTMAP_PLAIN_NUMBA="1")
+    model = ICVIARTMAP(3, index="CH", kmeans_trials=1, random_state=0).fit(table())
+    assert json.loads(done.stdout) == model.labels_.tolist()
     assert files(tmp_path) == []
 
 
@@ -626,11 +623,11 @@ def test_plain_numba_gives_the_same_labels(tmp_path: Path) -> None:
     ("removed", "is_kept"),
     [("numba.core.codegen.JITCodeLibrary", True), ("numba.core.caching.NullCache", False)],
 )
-def test_a_fit_with_a_numba_that_lacks_something(
+def test_a_kernel_with_a_numba_that_lacks_something(
     removed: str, is_kept: bool, tmp_path: Path
 ) -> None:
-    done = run(FIT, tmp_path, removed, "none", ICVI_ARTMAP_QUIET="")
-    assert [json.loads(done.stdout)] == labels("none")
+    done = run(TABLE + ORDER, tmp_path, removed, ICVI_ARTMAP_QUIET="")
+    assert json.loads(done.stdout) == vat(table()).tolist()
     assert (
         f"compiling takes longer: cannot import name '{removed.rpartition('.')[2]}'" in done.stderr
     )

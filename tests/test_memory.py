@@ -129,10 +129,12 @@ def test_a_fit_of_float32_rows_has_no_room_for_a_float64_copy(
     refine: bool, most: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The copy alone would be twice as large as the rows."""
-    X = rows(60_000, 12)
+    rng = np.random.default_rng(3)
+    centres = rng.normal(scale=5.0, size=(4, 12))
+    X = (np.repeat(centres, 15_000, axis=0) + rng.normal(size=(60_000, 12))).astype(np.float32)
     monkeypatch.setattr(scaling, "IN_PLACE", X.nbytes)
-    model = ICVIARTMAP(4, init=X[:4], refine=refine, max_epochs=1, random_state=0)
-    model.fit(X[:200])
+    model = ICVIARTMAP(4, init=centres, refine=refine, max_epochs=1, random_state=0)
+    model.fit(X[::300])
     tracemalloc.start()
     try:
         model.fit(X)

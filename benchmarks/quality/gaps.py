@@ -49,7 +49,7 @@ def run_gaps(sizes: Sizes) -> str:
     rows = []
     for d in FEATURES[: sizes.states]:
         for part in PARTS[: sizes.states]:
-            for way in WAYS:
+            for way in WAYS[: sizes.fills]:
                 found = [_outcome(d, part, way, state) for state in range(sizes.states)]
                 aris, numbers = zip(*found, strict=True)
                 right = sum(number == CLUSTERS for number in numbers)

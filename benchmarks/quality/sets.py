@@ -33,6 +33,7 @@ class Sizes(NamedTuple):
     scale: tuple[tuple[int, int, int, int], ...]  #: samples, k, k-means trials, repeats
     shapes: int  #: sets of clusters of any shape, of each kind at most
     tables: int  #: real tables beside those of scikit-learn, at most
+    fills: int  #: ways to fill gaps, at most
 
 
 REAL = ("iris", "wine", "breast_cancer", "digits", "digits, PCA to 20")
@@ -49,6 +50,7 @@ FULL = Sizes(
     scale=((70_000, 10, 10, 3), (70_000, 40, 10, 1), (1_000_000, 10, 1, 1)),
     shapes=100,
     tables=1_000,
+    fills=100,
 )
 QUICK = FULL._replace(
     paper=QUICK_SETS,
@@ -75,6 +77,7 @@ SMOKE = Sizes(
     scale=((1_000, 4, 1, 1),),
     shapes=1,
     tables=0,
+    fills=1,
 )
 
 
