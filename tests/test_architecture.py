@@ -160,7 +160,10 @@ def sources(in_kernel_rooms: bool) -> Iterator[Path]:
             yield path
 
 
-COMPILING = ("icvi_artmap._compile.jit.", "icvi_artmap._compile.simd.", "numba.")
+COMPILING = (
+    *(f"icvi_artmap._compile.{module}." for module in ("jit", "sets", "simd", "vectors")),
+    "numba.",
+)
 
 
 def test_only_rooms_in_the_key_of_the_kernel_cache_have_kernels():

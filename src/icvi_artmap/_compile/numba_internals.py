@@ -152,7 +152,7 @@ class _Part(_Library):
 
     def add_ir_module(self, ir_module: Any) -> None:
         for function in ir_module.functions:
-            # Those of the module simd have said already what they want.
+            # Those of the modules sets and simd have said already what they want.
             if not (function.is_declaration or "noinline" in function.attributes):
                 function.attributes.add(self.calls)
         super().add_ir_module(ir_module)

@@ -31,7 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, shared
-from icvi_artmap._compile.simd import VECTOR, aligned_zeros, rows_held, whiten
+from icvi_artmap._compile.simd import rows_held, whiten
+from icvi_artmap._compile.vectors import VECTOR, aligned_zeros
 from icvi_artmap.indices.base import RESOLUTION, Index, implement
 from icvi_artmap.indices.shared import cholesky
 from icvi_artmap.indices.shared.criterion import Criterion

@@ -28,17 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, shared
-from icvi_artmap._compile.simd import (
-    AT_ONCE,
-    VECTOR,
-    WIDTH,
-    add_minima,
-    aligned_zeros,
-    close,
-    intersect,
-    members,
-    narrow,
-)
+from icvi_artmap._compile.sets import AT_ONCE, close, intersect, members, narrow
+from icvi_artmap._compile.simd import WIDTH, add_minima
+from icvi_artmap._compile.vectors import VECTOR, aligned_zeros
 
 #: Bins per feature, and cells that a feature's range is divided into: a bin is some of them.
 BINS, CELLS = 64, 1024

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, shared
-from icvi_artmap._compile.simd import aligned_zeros
+from icvi_artmap._compile.vectors import aligned_zeros
 from icvi_artmap.network.boxes import bury, note
 from icvi_artmap.samples.scaling import coded_value, row_of
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline
-from icvi_artmap._compile.simd import first_largest
+from icvi_artmap._compile.sets import first_largest
 from icvi_artmap.network import boxes as box
 from icvi_artmap.network import map_field as field
 from icvi_artmap.network import members as mem

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, jit
-from icvi_artmap._compile.simd import WIDTH, add_rows_4, aligned_zeros
+from icvi_artmap._compile.simd import WIDTH, add_rows_4
+from icvi_artmap._compile.vectors import aligned_zeros
 from icvi_artmap.samples.scaling import Data, standardised_row
 
 #: A compactness may have lost this part of itself before it is computed anew.

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, shared
-from icvi_artmap._compile.simd import aligned_zeros
+from icvi_artmap._compile.vectors import aligned_zeros
 from icvi_artmap.indices.base import dispatched, implement
 from icvi_artmap.indices.shared import centres as cen
 from icvi_artmap.indices.shared import cholesky
