@@ -203,8 +203,10 @@ def _rates(state, src, rest, to_rest, out):
 def bound_moves(state, src, rest, out):
     """Every row has its nearest outside target and source, or the source as it is then.
 
-    Rows whose nearest is the target now have the grown target, or their next. The grown target and
-    what is left of the source are no farther from all others than from their neighbours of now.
+    Rows whose nearest is the target now have the grown target, or their next. Rows that have the
+    target among their next, and would have it nearest when it has grown, have that. The grown
+    target and what is left of the source are no farther from all others than from their neighbours
+    of now.
     ``rows.kept`` and ``rows.gained`` are in terms of what is to be subtracted.
     """
     k, m, rows, distance = state.moments.size[0], state.moments, state.rows, state.centres.to_sample
@@ -230,6 +232,13 @@ def bound_moves(state, src, rest, out):
                 follows = min(follows, spreads.grown_squared(state, partner, row))
                 tangent = near - apart * near * (out[partner] - rate)
                 rows.gained[partner] += math.exp(-follows * out[partner]) - tangent
+            for p in range(3):
+                other = state.extremes.partner[row, p]
+                if other >= 0 and other != src and other != partner:
+                    comes = spreads.grown_squared(state, other, row)
+                    if comes < apart:
+                        tangent = near - apart * near * (out[other] - rate)
+                        rows.gained[other] += math.exp(-comes * out[other]) - tangent
     most, largest, following = _two_largest(state, src)
     for i in range(k):
         if i != src:

@@ -95,20 +95,12 @@ def _candidates(
     n_categories = int(network.boxes.used[0])
     predicted = network.map_field[:n_categories, :k].argmax(axis=1)  # Eq:mf_pred
     predicted[members.held[:n_categories] == 0] = -1
-    # Samples of every category in every cluster.
-    pair = np.multiply(category, k, dtype=np.int64)
-    pair += labels
-    held = np.bincount(pair, minlength=n_categories * k).reshape(-1, k)
-    own = np.where(predicted >= 0, held[np.arange(n_categories), predicted], 0)
+    # Samples of every category in the cluster that it predicts, and of every cluster. Some of a
+    # cluster are in another category where a category has not got all of them.
+    own = np.bincount(category[predicted[category] == labels], minlength=n_categories)
+    size = np.bincount(labels, minlength=k)
     prototypes = np.bincount(predicted[predicted >= 0], minlength=k)
-    spread = (held > 0).sum(axis=0)
-    possible = (
-        (predicted >= 0)
-        & (own > 0)
-        & (own < held.sum(axis=0)[predicted])
-        & (prototypes[predicted] >= 2)
-        & (spread[predicted] >= 2)
-    )
+    possible = (predicted >= 0) & (own > 0) & (own < size[predicted]) & (prototypes[predicted] >= 2)
     return np.where(possible, predicted, -1)
 
 

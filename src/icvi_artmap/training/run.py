@@ -264,7 +264,8 @@ class Run:
 
     def _merge(self) -> int:
         """Rule 10."""
-        return merge(self.index, self.state, self.network.map_field, self.data, self.labels)
+        map_field = self.network.map_field[: self.network.boxes.used[0]]
+        return merge(self.index, self.state, map_field, self.data, self.labels)
 
     def _split(self) -> int:
         """Rule 11."""
