@@ -19,8 +19,24 @@ def test_merged_columns(n_rows: int) -> None:
     weights = rng.integers(0, 4, (n_rows, k + room)) / 3.0  # many equal ones
     for i, j in combinations(range(k), 2):
         merged = weights.copy()
-        field.merge_columns(merged, k, i, j)
+        predicted = field.predictions(merged, k)
+        field.merge_columns(merged, k, i, j, predicted)
         np.testing.assert_array_equal(
             merged[:, : k - 1], oracle.merge_columns(weights[:, :k], i, j)
         )
         np.testing.assert_array_equal(merged[:, k:], weights[:, k:])
+        np.testing.assert_array_equal(predicted, merged[:, : k - 1].argmax(axis=1))
+
+
+@pytest.mark.nojit
+def test_split_columns() -> None:
+    rng = np.random.default_rng(1)
+    k, n_rows = 4, 40
+    weights = rng.integers(0, 3, (n_rows, k + 2)) / 2.0
+    weights[0] = 0.0
+    for q in range(n_rows):
+        split, predicted = weights.copy(), field.predictions(weights, k)
+        field.split_column(split, k, q, predicted)
+        np.testing.assert_array_equal(split[:, : k + 1], oracle.split_column(weights[:, :k], q))
+        np.testing.assert_array_equal(split[:, k + 1 :], weights[:, k + 1 :])
+        np.testing.assert_array_equal(predicted, split[:, : k + 1].argmax(axis=1))

@@ -104,7 +104,7 @@ def bound_moves(state, src, rest, out):
             for p in range(3):
                 row = state.extremes.partner[i, p]
                 if row >= 0 and row != src:
-                    apart = spreads.grown_squared(state, i, row)
+                    apart = spreads.grown_squared(state, i, row, state.centres.squared[i, row])
                     others = min(others, spread[row] + apart)
                     near = _silhouette(state, spread[row], grown + apart)
                     lost += max(rows.kept[row] - near, 0.0)

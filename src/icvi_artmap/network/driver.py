@@ -79,6 +79,11 @@ def begin_pass(network: Network) -> None:
     changed[box.NOW] = 0
 
 
+def predictions(network: Network, k: int) -> NDArray[np.int64]:
+    """The one of k clusters that every category predicts."""
+    return field.predictions(network.map_field[: int(network.boxes.used[0])], k)
+
+
 def is_full(network: Network) -> bool:
     """Whether there is no room for another category."""
     return int(network.boxes.used[0]) == len(network.boxes.found)

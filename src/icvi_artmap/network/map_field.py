@@ -52,20 +52,39 @@ def drop_column(weights: NDArray[np.float64], k: int, i: int) -> None:
     weights[:, i : k - 1] = weights[:, i + 1 : k]
 
 
-def merge_columns(weights: NDArray[np.float64], k: int, i: int, j: int) -> None:
-    """Eq:merge_1 and Eq:merge_2, in place: columns i < j become one, the last of k - 1."""
+def predictions(weights: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Eq:mf_pred for every row: the first of k clusters of largest weight."""
+    return weights[:, :k].argmax(axis=1)
+
+
+def merge_columns(
+    weights: NDArray[np.float64], k: int, i: int, j: int, predicted: NDArray[np.int64]
+) -> None:
+    """Eq:merge_1 and Eq:merge_2, in place: columns i < j become one, the last of k - 1.
+
+    ``predicted``: the cluster of every row, which is renewed. A row that predicts another than i
+    and j goes on to do so: the last column has no more than its largest weight.
+    """
     for start in range(0, len(weights), TOGETHER):
-        used = weights[start : start + TOGETHER, :k]
-        winner = used.argmax(axis=1)
+        used, winner = weights[start : start + TOGETHER, :k], predicted[start : start + TOGETHER]
+        own = np.flatnonzero((winner == i) | (winner == j))
         pair = used[:, [i, j]]
-        merged = np.where((winner == i) | (winner == j), pair.max(axis=1), pair.min(axis=1))
+        merged = pair.min(axis=1)
+        merged[own] = pair[own].max(axis=1)
         used[:, i : j - 1] = used[:, i + 1 : j]
         used[:, j - 1 : k - 2] = used[:, j + 1 :]
         used[:, k - 2] = merged
+        winner -= (winner > i).astype(np.int64) + (winner > j)
+        winner[own] = predictions(used[own], k - 1)
 
 
-def split_column(weights: NDArray[np.float64], k: int, q: int) -> None:
-    """Eq:split_1 to Eq:concat_s, in place: category q becomes a cluster of its own, column k."""
+def split_column(
+    weights: NDArray[np.float64], k: int, q: int, predicted: NDArray[np.int64]
+) -> None:
+    """Eq:split_1 to Eq:concat_s, in place: category q becomes a cluster of its own, column k.
+
+    ``predicted``: the cluster of every row, which is renewed.
+    """
     row = weights[q, :k]
     largest, smallest = row.max(), row.min()
     if largest == smallest:
@@ -74,6 +93,7 @@ def split_column(weights: NDArray[np.float64], k: int, q: int) -> None:
         row[row.argmax()] = smallest
     weights[:, k] = 0.0
     weights[q, k] = largest
+    predicted[q] = weights[q, : k + 1].argmax()
 
 
 def uncertainty(row: NDArray[np.float64]) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from icvi_artmap.indices import base
 from icvi_artmap.indices.base import Index
 from icvi_artmap.network import map_field as field
-from icvi_artmap.network.driver import Network
+from icvi_artmap.network.driver import Network, predictions
 from icvi_artmap.network.members import Members
 from icvi_artmap.samples import moments as mom
 from icvi_artmap.samples.scaling import Data
@@ -53,7 +53,9 @@ def merge(
             break
         i, j = pair
         k = int(state.moments.size[0])
-        field.merge_columns(map_field, k, i, j)
+        if merges == 0:
+            predicted = field.predictions(map_field, k)
+        field.merge_columns(map_field, k, i, j, predicted)
         merged = (labels == i) | (labels == j)
         labels -= (labels > i).astype(np.int64) + (labels > j)
         labels[merged] = k - 2
@@ -88,13 +90,11 @@ def drop_empty(
 
 
 def _candidates(
-    network: Network, members: Members, labels: NDArray[np.int64], k: int
+    predicted: NDArray[np.int64], members: Members, labels: NDArray[np.int64], k: int
 ) -> NDArray[np.int64]:
     """For every category, the cluster it could be split off from, or -1."""
-    category = members.category
-    n_categories = int(network.boxes.used[0])
-    predicted = network.map_field[:n_categories, :k].argmax(axis=1)  # Eq:mf_pred
-    predicted[members.held[:n_categories] == 0] = -1
+    category, n_categories = members.category, len(predicted)
+    predicted = np.where(members.held[:n_categories] > 0, predicted, -1)
     # Samples of every category in the cluster that it predicts, and of every cluster. Some of a
     # cluster are in another category where a category has not got all of them.
     own = np.bincount(category[predicted[category] == labels], minlength=n_categories)
@@ -111,10 +111,14 @@ def best_split(
     members: Members,
     data: Data,
     labels: NDArray[np.int64],
+    predicted: NDArray[np.int64],
 ) -> tuple[int, int] | None:
-    """Cluster and category of the best part to split off; None if there is no candidate."""
+    """Cluster and category of the best part to split off; None if there is no candidate.
+
+    ``predicted``: the cluster of every category.
+    """
     category, k = members.category, int(state.moments.size[0])
-    cluster_of = _candidates(network, members, labels, k)
+    cluster_of = _candidates(predicted, members, labels, k)
     candidates = np.flatnonzero(cluster_of >= 0)
     if len(candidates) == 0:
         return None
@@ -161,12 +165,14 @@ def split(
     """Split until there are ``n_clusters``, or nothing can be split. Returns how many splits."""
     splits = 0
     while state.moments.size[0] < n_clusters:
-        found = best_split(index, state, network, members, data, labels)
+        k = int(state.moments.size[0])
+        if splits == 0:
+            predicted = predictions(network, k)
+        found = best_split(index, state, network, members, data, labels, predicted)
         if found is None:
             break
         i, q = found
-        k = int(state.moments.size[0])
-        field.split_column(network.map_field, k, q)
+        field.split_column(network.map_field, k, q, predicted)
         labels[(labels == i) & (members.category == q)] = k
         state.moments.size[0] = k + 1
         mom.from_labels(state.moments, data, labels, i)

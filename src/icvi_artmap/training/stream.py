@@ -31,6 +31,7 @@ from icvi_artmap.network.driver import (
     Parameters,
     is_full,
     make_network,
+    predictions,
 )
 from icvi_artmap.network.members import Members, make_members
 from icvi_artmap.network.resonance import BELOW_AB, RHO_A, RHO_AB
@@ -288,7 +289,7 @@ class Stream:
             labels[lost] = -1
             mine = np.flatnonzero(lost[: len(self.labels)])
             slots = self.members.category[mine]
-            labels[mine] = self.network.map_field[slots, : self.k].argmax(axis=1)
+            labels[mine] = field.predictions(self.network.map_field[slots], self.k)
 
     def _split(self, labels: NDArray[np.int64], categories: NDArray[np.int64]) -> int:
         """Rule 11 on what is remembered. ``labels``: of remembered samples, then of the call."""
@@ -298,12 +299,14 @@ class Stream:
             mine, k = labels[:size], self.k
             if len(np.unique(mine)) < k:  # a cluster that no remembered sample is of
                 break
+            if splits == 0:
+                predicted = predictions(self.network, k)
             state = index.state(self.data, mine, k, k)
-            found = best_split(index, state, self.network, self.members, self.data, mine)
+            found = best_split(index, state, self.network, self.members, self.data, mine, predicted)
             if found is None:
                 break
             i, q = found
-            field.split_column(self.network.map_field, k, q)
+            field.split_column(self.network.map_field, k, q, predicted)
             labels[(labels == i) & (slots == q)] = k
             self._share(labels[:size], i, k)
             splits += 1

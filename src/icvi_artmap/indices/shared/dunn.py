@@ -156,7 +156,7 @@ def bound_moves(state, src, rest, out):
                 for p in range(3):
                     row = state.extremes.partner[i, p]
                     if row >= 0 and row != src:
-                        apart = spreads.grown_squared(state, i, row)
+                        apart = spreads.grown_squared(state, i, row, state.centres.squared[i, row])
                         near = separation(state, apart, m.n[row], spread[row], n, grown)
                         least = min(least, near)
             out[i] = _ratio(state, least, most)

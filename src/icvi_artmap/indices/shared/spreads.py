@@ -10,7 +10,7 @@ that may win, if the index can bound their scores (``bound_moves``, ``bound_merg
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class SpreadsState(NamedTuple):
     relation: NDArray[np.float64]  #: (k, k) what ``relate`` says of row and column
     extremes: ext.Extremes  #: of ``relation``, the smallest of every row
     changed: NDArray[np.bool_]  #: (1,) whether a cluster has changed since ``cached`` was computed
-    cached: NDArray[np.float64]  #: (k + 1,) room for what an index computes when it is first asked
+    cached: Any  #: (k + 1,) room for what an index computes when it is first asked
     first: NDArray[np.float64]  #: (k,) scratch: squared distances of a new centre
     second: NDArray[np.float64]  #: (k,) scratch: squared distances of another
     rows: rws.Rows  #: scratch: bounds of trials
@@ -133,11 +133,13 @@ def grown_spread(state, i):
 
 
 @inline
-def grown_squared(state, i, row):
-    """The squared distance of the centre of i with the sample to that of ``row``."""
-    distance, squared = state.centres.to_sample, state.centres.squared
-    toward = 1.0 / (state.moments.n[i] + 1)
-    return cen.between(toward, squared[i, row], distance[row], distance[i])
+def grown_squared(state, i, row, squared):
+    """The squared distance of the centre of i with the sample to that of ``row``.
+
+    ``squared``: what it is without the sample.
+    """
+    toward, distance = 1.0 / (state.moments.n[i] + 1), state.centres.to_sample
+    return cen.between(toward, squared, distance[row], distance[i])
 
 
 @inline
@@ -151,19 +153,31 @@ def _update_cluster(state, i):
     state.spread[i] = spread_of(state.moments, i)
 
 
+@dispatched
+def count(state, c, sign):
+    """Take the distances of cluster c out of sums that are kept (-1), or put them in (+1)."""
+
+
+@inline
+def count_nothing(state, c, sign):
+    """For an index that keeps no sums."""
+
+
 @inline
 def update(state, i, j):
     k = state.moments.size[0]
-    _update_cluster(state, i)
-    if j != i:
-        _update_cluster(state, j)
+    for c in (i, j):
+        if c == i or j != i:
+            count(state, c, -1.0)
+            _update_cluster(state, c)
+            count(state, c, 1.0)
     for c in (i, j):
         for row in range(k):
             if row != c:
                 state.relation[row, c] = relate(state, row, c)
                 state.relation[c, row] = relate(state, c, row)
     ext.renew(state.extremes, state.relation, i, j, k)
-    state.changed[0] = True
+    state.changed[:] = True
 
 
 @inline
@@ -198,7 +212,7 @@ def trial_moves(state, s, x, src, out):
         if i != src and not (some and (state.rows.known[i] or rws.cannot_win(out[i], best))):
             toward = 1.0 / (m.n[i] + 1)
             for row in range(k):
-                target[row] = grown_squared(state, i, row)
+                target[row] = grown_squared(state, i, row, squared[i, row])
             grown = New(m.n[i] + 1.0, grown_spread(state, i), target)
             if n == 1:
                 out[i] = _replaced_by_one(state, i, src, grown)
@@ -237,9 +251,10 @@ def trial_split(state, i, parts, p, q):
 def implement_spreads(state_type: type, **functions: object) -> None:
     """Register an index of this kind: ``relate``, ``score``, ``with_one`` and ``with_two``.
 
-    And ``bound_moves`` and ``bound_merge``, if it has them.
+    And ``bound_moves``, ``bound_merge`` and ``count``, if it has them.
     """
-    functions = {"bound_moves": no_bounds, "bound_merge": no_bound, **functions}
+    others = {"bound_moves": no_bounds, "bound_merge": no_bound, "count": count_nothing}
+    functions = {**others, **functions}
     implement(
         state_type,
         update=update,
