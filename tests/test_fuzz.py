@@ -67,7 +67,7 @@ def test_the_watchdog_sees_what_goes_wrong() -> None:
 
 
 def test_a_campaign_ends_when_its_time_is_up() -> None:
-    report = run("faulty", "helpers.faulty_campaign:Faulty", 8, 10**9, 0.5)
+    report = run("faulty", "helpers.faulty_campaign:Patient", 8, 10**9, 0.5)
     assert 0 <= report.tried < 10**9
     assert not report.failures
 

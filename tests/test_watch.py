@@ -167,6 +167,9 @@ def test_killed_at_any_moment_it_goes_on_from_its_last_model(tmp_path) -> None:
                     file.write(line[400:])
                 written += 20
                 time.sleep(0.001)
+            while not kept.exists():  # what learns is compiled first, if it is not yet
+                assert process.poll() is None
+                time.sleep(0.01)
             seen = load(kept).n_samples_seen_  # a whole model, at any moment
             assert seen >= before
             process.send_signal(signal.SIGKILL)

@@ -30,3 +30,9 @@ class Faulty(Campaign):
             bytearray(b"x") * (1 << 27)
             return clear(ValueError("row 17 of 'file.csv' has 3 values"))
         return Outcome(True, "right")
+
+
+class Patient(Faulty):
+    """The same with time enough for a case where the machine has other work."""
+
+    seconds = 60.0

@@ -387,10 +387,10 @@ def _one_column(rows: _Rows, names: list[str]) -> list[str]:
     """Columns whose few values alone tell the cluster."""
     if rows.k < 2 or len(rows.X) < FEWEST_ROWS:
         return []
+    first = np.sort(rows.X[:FIRST_ROWS], axis=0)  # no value comes last, and counts once
+    changes = ((first[1:] != first[:-1]) & ~np.isnan(first[:-1])).sum(axis=0)
     found = []
-    for f in range(rows.X.shape[1]):
-        if len(np.unique(rows.X[:FIRST_ROWS, f])) > FEW_VALUES:
-            continue
+    for f in np.flatnonzero(changes < FEW_VALUES):
         values, place = np.unique(rows.X[:, f], return_inverse=True)
         if not 1 < len(values) <= FEW_VALUES:
             continue

@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtri
 
 from icvi_artmap._compile.jit import jit
+from icvi_artmap._compile.simd import WIDTH, add_rows
 from icvi_artmap._support.threads import one_thread
 from icvi_artmap.samples.moments import Moments, symmetric
 from icvi_artmap.samples.scaling import blocks
 
 #: Samples' worth of the pooled covariance that every cluster gets.
 PRIOR = 3.0
+#: Rows whose densities are computed together.
+ROWS = 2 * WIDTH
 #: No direction has less than this part of the mean variance within clusters, or this variance.
 FLATTEST, LEAST_VARIANCE = 1e-9, 1e-12
 
@@ -57,7 +60,8 @@ def make_mixture(m: Moments) -> Mixture:
 def log_densities(mixture: Mixture, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Logarithm of weight times density of every Gaussian at every row of x: (n, K)."""
     out = np.empty((len(x), len(mixture.height)))
-    evaluate(mixture, np.ascontiguousarray(x), np.empty(x.shape[1]), out)
+    u, square, component = np.zeros((x.shape[1], ROWS)), np.empty(ROWS), np.empty(ROWS)
+    evaluate(mixture, np.ascontiguousarray(x), u, square, component, out)
     return out
 
 
@@ -79,17 +83,25 @@ def log_sum(logarithms: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @jit
-def evaluate(mixture, x, u, out):
-    """out[s, i] = height of Gaussian i less half the squared distance of row s from it."""
-    d = x.shape[1]
-    for s in range(x.shape[0]):
+def evaluate(mixture, x, u, square, component, out):
+    """out[s, i] = height of Gaussian i less half the squared distance of row s from it.
+
+    ``u``, (d, ROWS), and ``square`` and ``component``, (ROWS,), are scratch: some rows are looked
+    at together, as a sum of their own would be waited for term by term.
+    """
+    n, d = x.shape
+    for start in range(0, n, ROWS):
+        some = min(ROWS, n - start)
         for i in range(mixture.height.shape[0]):
             for f in range(d):
-                u[f] = x[s, f] - mixture.mean[i, f]
-            square = 0.0
+                for s in range(some):
+                    u[f, s] = x[start + s, f] - mixture.mean[i, f]
+            square[:] = 0.0
             for row in range(d):
-                component = 0.0
-                for f in range(row + 1):
-                    component += mixture.root[i, row, f] * u[f]
-                square += component * component
-            out[s, i] = mixture.height[i] - 0.5 * square
+                component[:] = 0.0
+                at = (i * d + row) * d
+                add_rows(component, 0, 0, u, 0, ROWS, mixture.root, at, 1, row + 1, ROWS)
+                for s in range(ROWS):
+                    square[s] += component[s] * component[s]
+            for s in range(some):
+                out[start + s, i] = mixture.height[i] - 0.5 * square[s]

@@ -27,6 +27,8 @@ from icvi_artmap._support.threads import one_thread
 LEAST_SPAN = float(np.finfo(np.float64).tiny) * 2.0**20
 #: Rows converted at a time, so that no temporary is as large as the data.
 BLOCK_ROWS = 4096
+#: Rows of fewer numbers than this are seen side by side: NumPy takes long for many short ones.
+LINE = 1024
 #: float32 rows stay where they are from this number of bytes on: a float64 copy of fewer is made,
 #: as it is faster to look at.
 IN_PLACE = 2**25
@@ -129,6 +131,17 @@ def blocks(n_rows: int) -> list[slice]:
     return [slice(a, min(a + BLOCK_ROWS, n_rows)) for a in range(0, n_rows, BLOCK_ROWS)]
 
 
+def _extremes(X: NDArray[np.floating]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Minimum and maximum of every column."""
+    n_samples, d = X.shape
+    together = max(1, min(LINE // d, n_samples)) if X.flags.c_contiguous else 1
+    whole = n_samples // together * together
+    lines = X[:whole].reshape(-1, together * d)
+    least = np.vstack([lines.min(axis=0).reshape(-1, d), X[whole:]])
+    most = np.vstack([lines.max(axis=0).reshape(-1, d), X[whole:]])
+    return least.min(axis=0).astype(np.float64), most.max(axis=0).astype(np.float64)
+
+
 def _span(minimum: NDArray[np.float64], maximum: NDArray[np.float64]) -> NDArray[np.float64]:
     """What min-max scaling divides by: 1 for a constant feature."""
     with np.errstate(over="ignore"):
@@ -179,8 +192,7 @@ def learn_scaling(X: NDArray[np.floating]) -> Scaling:
     A constant feature has span 1, deviation 1 and its value as mean: it becomes exactly 0.
     """
     n_samples, n_features = X.shape
-    minimum = X.min(axis=0).astype(np.float64)
-    maximum = X.max(axis=0).astype(np.float64)
+    minimum, maximum = _extremes(X)
     constant, span = minimum == maximum, _span(minimum, maximum)
     # Sums about the minimum and in units of the span: an offset costs no digits, and neither very
     # large nor very small units overflow or vanish when squared.
