@@ -139,10 +139,11 @@ def doubt(state):
 
 
 @inline
-def of_target(state, i, row):
-    """A bound of the potential with A in place of M, which is no less than (1 - 1/n_i) M."""
-    n, h = state.moments.n[i], state.term[i, row]
-    return worth(state, h + 0.5 * state.sums.far[i, row] / (n - 1) if n > 1 else h)
+def of_pairs(state, i, target, out):
+    """A bound of the potential with A in place of M, which is no less than (1 - 1/n) M."""
+    for row in range(state.moments.size[0]):
+        n, h = state.moments.n[i if target else row], state.term[i, row]
+        out[row] = worth(state, h + 0.5 * state.sums.far[i, row] / (n - 1) if n > 1 else h)
 
 
 @inline
@@ -207,7 +208,7 @@ gaussians.implement_gaussians(
     worth=worth,
     quick_score=quick_score,
     doubt=doubt,
-    of_target=of_target,
+    of_pairs=of_pairs,
     bound_moves=bound_moves,
     bound_move=bound_move,
     bound_merge=bound_merge,

@@ -85,9 +85,12 @@ def doubt(state):
 
 
 @inline
-def of_target(state, i, row):
+def of_pairs(state, i, target, out):
     """By how much h grows with A in place of M."""
-    return gaussians.renew_pull(state, i, row) if state.pulls.mass.shape[0] > 0 else 0.0
+    if state.pulls.mass.shape[0] > 0:
+        gaussians.renew_pulls(state, i, target, out)
+    else:
+        out[: state.moments.size[0]] = 0.0
 
 
 @inline
@@ -157,7 +160,7 @@ gaussians.implement_gaussians(
     worth=worth,
     quick_score=quick_score,
     doubt=doubt,
-    of_target=of_target,
+    of_pairs=of_pairs,
     bound_moves=bound_moves,
     bound_move=bound_move,
     bound_merge=bound_merge,

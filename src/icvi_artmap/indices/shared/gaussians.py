@@ -16,6 +16,10 @@ a sum of squares, in which nothing cancels: z in the direction of w, which is st
 it. That is a substitution, O(d²), for every pair with a target. What the cluster that x leaves has
 to do with the others is computed by factorisation, once for all targets, as is its pair with each.
 
+Up to WIDTH features h of a Gaussian to all clusters is computed for VECTOR of them at a time, from
+moments that are kept side by side. That takes a fifteenth of a factorisation for each, so no
+factors of pairs are kept there where there are many clusters.
+
 With many clusters, sums over rows are kept too: what a pair adds to the score (``worth``), summed
 over the pairs of each cluster. They follow the changes, so they have lost some digits, and a score
 made of them is called quick. Only targets are tried that may win by a bound (``bound_moves``), and
@@ -31,7 +35,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, shared
-from icvi_artmap._compile.vectors import aligned_zeros
+from icvi_artmap._compile.simd import WIDTH, solve_each
+from icvi_artmap._compile.vectors import VECTOR, aligned_zeros
 from icvi_artmap.indices.base import dispatched, implement
 from icvi_artmap.indices.shared import centres as cen
 from icvi_artmap.indices.shared import cholesky
@@ -41,6 +46,8 @@ from icvi_artmap.samples.moments import Moments
 
 #: Small numbers. Not plain ones: a function is compiled anew for every literal integer.
 FIRST, NO_NEW, ONE_NEW, TWO_NEW = np.int64(0), np.int64(0), np.int64(1), np.int64(2)
+#: Whether systems are solved for what is asked, or only as far as h needs it.
+BACK, FORWARD = np.int64(1), np.int64(0)
 #: No cluster.
 NOBODY = np.int64(-1)
 #: ln|A| of a pair that has to be factorised again.
@@ -93,6 +100,17 @@ class Pulls(NamedTuple):
     mass: NDArray[np.float64]  #: (k,) Σ |v|² of all v there have been
 
 
+class Beside(NamedTuple):
+    """Moments of all clusters side by side, a vector of them at a time; of none if d > WIDTH."""
+
+    scatter: NDArray[np.float64]  #: (d, d, kp)
+    centre: NDArray[np.float64]  #: (d, kp)
+    weight: NDArray[np.float64]  #: (kp,) that of the scatter in the covariance
+    share: NDArray[np.float64]  #: (kp,) 1 / n
+    work: NDArray[np.float64]  #: (d, d + 1, VECTOR) scratch
+    determinant: NDArray[np.float64]  #: (kp,) scratch
+
+
 class Alone(NamedTuple):
     """Of every cluster: the factor of S/n + 2δI, which all A of its pairs are no less than."""
 
@@ -111,7 +129,7 @@ class Room(NamedTuple):
     u: NDArray[np.float64]  #: (dp,)
     z: NDArray[np.float64]  #: (dp,)
     block: NDArray[np.float64]  #: (BLOCK,)
-    squared: NDArray[np.float64]  #: (1,) the quadratic form in the last h computed
+    squared: NDArray[np.float64]  #: (kp,) the quadratic forms in the last h computed
 
 
 class GaussiansState(NamedTuple):
@@ -126,6 +144,7 @@ class GaussiansState(NamedTuple):
     pairs: Pairs
     sums: Sums
     alone: Alone
+    beside: Beside
     pulls: Pulls
     first: NDArray[np.float64]  #: (k,) scratch: h of a new cluster
     second: NDArray[np.float64]  #: (k,) scratch: h of another
@@ -143,10 +162,23 @@ def make_pulls(k: int, d: int) -> Pulls:
     )
 
 
+def make_beside(k: int, d: int) -> Beside:
+    across = -(-k // VECTOR) * VECTOR if d <= WIDTH else 0
+    return Beside(
+        scatter=aligned_zeros((d, d, across)),
+        centre=aligned_zeros((d, across)),
+        weight=aligned_zeros(across),
+        share=aligned_zeros(across),
+        work=aligned_zeros((d, d + 1, VECTOR)),
+        determinant=aligned_zeros(across),
+    )
+
+
 def make_fields(moments: Moments, total: Moments) -> GaussiansState:
     k, d = moments.mean.shape
     side = cholesky.padded(d)
-    kept = k if k * k * side * side <= MOST_KEPT else 0
+    at_once = d <= WIDTH and k > rws.FEW
+    kept = k if k * k * side * side <= MOST_KEPT and not at_once else 0
     return GaussiansState(
         moments=moments,
         delta=ridge(d),
@@ -174,6 +206,7 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
         ),
         pulls=make_pulls(0, d),
         alone=Alone(factor=aligned_zeros((k, side, side)), stale=np.ones(k, np.bool_)),
+        beside=make_beside(k, d),
         first=np.empty(k),
         second=np.empty(k),
         room=Room(
@@ -185,7 +218,7 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
             u=aligned_zeros(side),
             z=aligned_zeros(side),
             block=aligned_zeros(cholesky.BLOCK),
-            squared=np.zeros(1),
+            squared=aligned_zeros(-(-k // VECTOR) * VECTOR),
         ),
         scratch=np.empty(side),
     )
@@ -221,8 +254,11 @@ def doubt(state):
 
 
 @dispatched
-def of_target(state, i, row):
-    """What bounds need to know of a pair whose first cluster is a target, to be summed."""
+def of_pairs(state, i, target, out):
+    """out[row]: what bounds need to know of the pair of i and row, to be summed.
+
+    The target of moves is i, if ``target``, or row.
+    """
 
 
 @dispatched
@@ -302,15 +338,71 @@ def _entropy(squared, logdet, d):
 
 
 @inline
-def _from_cluster(state, covariance, mean, row):
+def _pair(moments, room, delta, covariance, mean, row):
     """h of a Gaussian and the present cluster ``row``."""
-    m, room, d = state.moments, state.room, state.moments.mean.shape[1]
+    m, d = moments, mean.shape[0]
     divisor = max(m.n[row] - 1.0, 1.0)
     a = room.matrix
-    logdet = _factorise(a, covariance, m.scatter[row], divisor, state.delta, d, room.block)
+    logdet = _factorise(a, covariance, m.scatter[row], divisor, delta, d, room.block)
     squared = cholesky.quadratic(a, mean, m.mean[row], room.u, room.z, FIRST, 0.0, np.inf)
-    room.squared[0] = squared
+    room.squared[row] = squared
     return _entropy(squared, logdet, d)
+
+
+@inline
+def _keep_beside(state, i):
+    """The moments of cluster i, as they are now."""
+    m, beside, d = state.moments, state.beside, state.moments.mean.shape[1]
+    if beside.weight.shape[0] == 0:
+        return
+    beside.weight[i] = 1.0 / max(m.n[i] - 1.0, 1.0)
+    beside.share[i] = 1.0 / max(m.n[i], 1.0)
+    for f in range(d):
+        beside.centre[f, i] = m.mean[i, f]
+        for g in range(f, d):
+            beside.scatter[f, g, i] = m.scatter[i, f, g]
+
+
+@inline
+def _solve_beside(beside, room, delta, matrix, mean, weights, at, back):
+    """For the clusters from ``at`` on, see ``solve_each``."""
+    solve_each(
+        beside.scatter,
+        beside.centre,
+        weights,
+        matrix,
+        mean,
+        beside.work,
+        beside.determinant,
+        room.squared,
+        delta,
+        at,
+        weights.shape[0],
+        matrix.shape[1],
+        mean.shape[0],
+        back,
+    )
+
+
+@shared
+def _to_all(moments, beside, room, delta, covariance, mean, i, j, out):
+    """h of a Gaussian to all present clusters but i and j, of which any numbers are told."""
+    k, d = moments.size[0], mean.shape[0]
+    if beside.weight.shape[0] == 0:
+        for row in range(k):
+            if row != i and row != j:
+                out[row] = _pair(moments, room, delta, covariance, mean, row)
+        return
+    for at in range(0, k, VECTOR):
+        _solve_beside(beside, room, delta, covariance, mean, beside.weight, at, FORWARD)
+    for row in range(k):
+        out[row] = _entropy(room.squared[row], math.log(beside.determinant[row]), d)
+
+
+@inline
+def _to_others(state, covariance, mean, i, j, out):
+    m, beside, room = state.moments, state.beside, state.room
+    _to_all(m, beside, room, state.delta, covariance, mean, i, j, out)
 
 
 @inline
@@ -324,14 +416,6 @@ def _of_new(state):
 
 
 @inline
-def _to_others(state, covariance, mean, i, j, out):
-    """h of a Gaussian to all present clusters but i and j."""
-    for row in range(state.moments.size[0]):
-        if row != i and row != j:
-            out[row] = _from_cluster(state, covariance, mean, row)
-
-
-@inline
 def _exchange(state, i, row, h, squared):
     """The sums over row ``row`` with another h of two clusters; by how much they are more."""
     sums, gain = state.sums, worth(state, h) - worth(state, state.term[i, row])
@@ -341,25 +425,32 @@ def _exchange(state, i, row, h, squared):
 
 
 @inline
-def _exchange_part(state, i, row):
-    """The sum over the row of i with another entry."""
-    sums, part = state.sums, of_target(state, i, row)
-    sums.parts[i] += part - sums.part[i, row]
-    sums.part[i, row] = part
+def _exchange_parts(state, i):
+    """The sums over rows with other entries of i."""
+    sums, k = state.sums, state.moments.size[0]
+    of_pairs(state, i, True, state.first)
+    of_pairs(state, i, False, state.second)
+    sums.parts[i] = 0.0
+    for row in range(k):
+        if row != i:
+            sums.part[i, row] = state.first[row]
+            sums.parts[i] += state.first[row]
+            sums.parts[row] += state.second[row] - sums.part[row, i]
+            sums.part[row, i] = state.second[row]
 
 
 @inline
-def _update_cluster(state, i):
-    m, room, sums, summed = state.moments, state.room, state.sums, state.sums.changes[0] > 0
+def _update_cluster(state, i, summed):
+    m, room, sums = state.moments, state.room, state.sums
     gain, far = 0.0, 0.0
     state.alone.stale[i] = True
     _plain_covariance(room.one, m, i, room.u, state.delta)
+    _to_others(state, room.one, m.mean[i], i, i, state.first)
     for row in range(m.size[0]):
         state.pairs.logdet[i, row] = STALE
         state.pairs.logdet[row, i] = STALE
         if row != i:
-            h = _from_cluster(state, room.one, m.mean[i], row)
-            squared = room.squared[0]
+            h, squared = state.first[row], room.squared[row]
             if summed:
                 gain += _exchange(state, i, row, h, squared)
                 far += squared
@@ -367,10 +458,8 @@ def _update_cluster(state, i):
             state.term[row, i] = h
             sums.far[i, row] = squared
             sums.far[row, i] = squared
-            if summed:
-                _exchange_part(state, i, row)
-                _exchange_part(state, row, i)
     if summed:
+        _exchange_parts(state, i)
         sums.row[i] += gain
         sums.total[0] += gain
         sums.far_row[i] = far
@@ -378,12 +467,17 @@ def _update_cluster(state, i):
 
 @inline
 def update(state, i, j):
+    """Sums follow moves; after other changes, which come together, all are summed again."""
     sums = state.sums
-    if sums.size[0] != state.moments.size[0]:
+    if i == j or sums.size[0] != state.moments.size[0]:
         sums.changes[0] = 0
-    for c in (i, j):
-        _update_cluster(state, c)
-    if sums.changes[0] > 0:
+    summed = sums.changes[0] > 0
+    _keep_beside(state, i)
+    _keep_beside(state, j)
+    _update_cluster(state, i, summed)
+    if i != j:
+        _update_cluster(state, j, summed)
+    if summed:
         sums.changes[0] -= 1
         sums.trace[0] = _traces(state)
         sums.total[1] = max(sums.total[1], sums.total[0])
@@ -419,10 +513,11 @@ def renew_sums(state):
         sums.row[row] = 0.0
         sums.parts[row] = 0.0
         sums.far_row[row] = 0.0
+        of_pairs(state, row, True, state.first)
         for column in range(k):
             if column != row:
                 sums.row[row] += worth(state, state.term[row, column])
-                sums.part[row, column] = of_target(state, row, column)
+                sums.part[row, column] = state.first[column]
                 sums.parts[row] += sums.part[row, column]
                 sums.far_row[row] += sums.far[row, column]
         sums.total[0] += 0.5 * sums.row[row]
@@ -447,25 +542,69 @@ def _solve_back(a, z, v, d):
 
 
 @inline
-def renew_pull(state, i, row):
-    """v of a pair and the sums over it; returns by how much its h grows with A in place of M."""
-    m, room, pulls, d = state.moments, state.room, state.pulls, state.moments.mean.shape[1]
-    v, total, square = pulls.vector[i, row], pulls.total[i], pulls.square[i]
-    for sign in (-1.0, 1.0):
-        if sign > 0.0:
-            _plain_covariance(room.other, m, row, room.u, state.delta)
-            a, n = room.matrix, float(m.n[i])
-            logdet = _factorise(a, room.other, m.scatter[i], n, state.delta, d, room.block)
-            squared = cholesky.quadratic(
-                a, m.mean[i], m.mean[row], room.u, room.z, FIRST, 0.0, np.inf
-            )
-            _solve_back(a, room.z, v, d)
-        for f in range(d):
-            total[f] += sign * v[f]
-            pulls.mass[i] += v[f] * v[f]
-            for g in range(d):
-                square[f, g] += sign * v[f] * v[g]
-    return _entropy(squared, logdet, d) - state.term[i, row]
+def _add_pull(pulls, i, v, sign):
+    """To the sums of target i."""
+    total, square = pulls.total[i], pulls.square[i]
+    for f in range(v.shape[0]):
+        part = sign * v[f]
+        total[f] += part
+        pulls.mass[i] += v[f] * v[f]
+        row = square[f]
+        for g in range(v.shape[0]):
+            row[g] += part * v[g]
+
+
+@inline
+def _renew_pull(state, i, row):
+    """v of a pair and the sums over it; returns h with A in place of M."""
+    m, room, v = state.moments, state.room, state.pulls.vector[i, row]
+    d = v.shape[0]
+    _add_pull(state.pulls, i, v, -1.0)
+    _plain_covariance(room.other, m, row, room.u, state.delta)
+    a, n = room.matrix, float(m.n[i])
+    logdet = _factorise(a, room.other, m.scatter[i], n, state.delta, d, room.block)
+    squared = cholesky.quadratic(a, m.mean[i], m.mean[row], room.u, room.z, FIRST, 0.0, np.inf)
+    _solve_back(a, room.z, v, d)
+    _add_pull(state.pulls, i, v, 1.0)
+    return _entropy(squared, logdet, d)
+
+
+@inline
+def _renew_pulls_beside(state, i, target, out):
+    """The same for all pairs of i, a vector of them at a time."""
+    m, room, beside, pulls = state.moments, state.room, state.beside, state.pulls
+    k, d, matrix, sign = m.size[0], m.mean.shape[1], room.other, 1.0 if target else -1.0
+    if target:
+        cholesky.load(matrix, m.scatter[i], float(m.n[i]), state.delta)
+    else:
+        _plain_covariance(matrix, m, i, room.u, state.delta)
+    weights = beside.weight if target else beside.share
+    for at in range(0, k, VECTOR):
+        _solve_beside(beside, room, state.delta, matrix, m.mean[i], weights, at, BACK)
+        for row in range(at, min(at + VECTOR, k)):
+            if row != i:
+                one, other = (i, row) if target else (row, i)
+                v = pulls.vector[one, other]
+                _add_pull(pulls, one, v, -1.0)
+                for f in range(d):
+                    v[f] = sign * beside.work[f, d, row - at]
+                _add_pull(pulls, one, v, 1.0)
+    for row in range(k):
+        out[row] = _entropy(room.squared[row], math.log(beside.determinant[row]), d)
+
+
+@inline
+def renew_pulls(state, i, target, out):
+    """v of all pairs of i, and the sums over them; out[row]: by how much h grows with A for M."""
+    k = state.moments.size[0]
+    if state.beside.weight.shape[0] > 0:
+        _renew_pulls_beside(state, i, target, out)
+    else:
+        for row in range(k):
+            if row != i:
+                out[row] = _renew_pull(state, i if target else row, row if target else i)
+    for row in range(k):
+        out[row] -= state.term[i, row]
 
 
 @inline
@@ -614,15 +753,19 @@ def with_target(state, x, i, row):
     """h of cluster i with x and cluster ``row``."""
     if state.pairs.factor.shape[0] > 0:
         return _after_adding(state, x, i, row)
-    return _from_cluster(state, state.room.one, state.room.mean_one, row)
+    room = state.room
+    return _pair(state.moments, room, state.delta, room.one, room.mean_one, row)
 
 
 @inline
 def _try(state, x, src, i):
     """The h of target i with x to ``first``; returns that to what is left of src."""
-    for row in range(state.moments.size[0]):
-        if row != i and row != src:
-            state.first[row] = with_target(state, x, i, row)
+    if state.pairs.factor.shape[0] == 0:
+        _to_others(state, state.room.one, state.room.mean_one, i, src, state.first)
+    else:
+        for row in range(state.moments.size[0]):
+            if row != i and row != src:
+                state.first[row] = _after_adding(state, x, i, row)
     return _of_new(state)
 
 
@@ -758,7 +901,7 @@ def trial_split(state, i, parts, p, q):
 def implement_gaussians(state_type: type, **functions: object) -> None:
     """Register an index that is a function of the cross-entropies of all pairs.
 
-    ``combine``, ``refer``, ``worth``, ``quick_score``, ``doubt``, ``of_target``,
+    ``combine``, ``refer``, ``worth``, ``quick_score``, ``doubt``, ``of_pairs``,
     ``bound_moves``, ``bound_move`` and ``bound_merge``.
     """
     implement(
