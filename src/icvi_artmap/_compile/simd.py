@@ -432,18 +432,18 @@ def _write_solve_each(builder: Any, arguments: Any) -> None:
     for value, target in ((product, products), (square, squares)):
         where = vec.vector_at(builder, target, at, kind)
         builder.store(builder.load(value), where, align=8)
-    with builder.if_then(builder.icmp_signed("!=", back, vec.number(0))):
-        with cgutils.for_range(builder, d) as turn:
-            f = builder.sub(builder.sub(d, turn.index), vec.number(1))
-            left = cgutils.alloca_once_value(builder, nothing)
-            builder.store(builder.load(place(f, d), align=8), left)
-            with cgutils.for_range(builder, d, start=after(f)) as columns:
-                g = columns.index
-                factor = builder.fneg(builder.load(place(f, g), align=8))
-                v = builder.load(place(g, d), align=8)
-                builder.store(builder.call(fused, [factor, v, builder.load(left)]), left)
-            inverse = builder.load(place(f, f), align=8)
-            builder.store(builder.fmul(builder.load(left), inverse), place(f, d), align=8)
+    turns = builder.select(builder.icmp_signed("!=", back, vec.number(0)), d, vec.number(0))
+    with cgutils.for_range(builder, turns) as turn:
+        f = builder.sub(builder.sub(d, turn.index), vec.number(1))
+        left = cgutils.alloca_once(builder, kind)
+        builder.store(builder.load(place(f, d), align=8), left)
+        with cgutils.for_range(builder, d, start=after(f)) as columns:
+            g = columns.index
+            factor = builder.fneg(builder.load(place(f, g), align=8))
+            v = builder.load(place(g, d), align=8)
+            builder.store(builder.call(fused, [factor, v, builder.load(left)]), left)
+        inverse = builder.load(place(f, f), align=8)
+        builder.store(builder.fmul(builder.load(left), inverse), place(f, d), align=8)
     builder.ret_void()
 
 

@@ -183,21 +183,27 @@ def bound_moves(state, x, src, out):
 
 @inline
 def bound_move(state, x, src, i):
-    """The potentials that are more than the mean are computed: nearly all of the sum."""
-    k, sums = state.moments.size[0], state.sums
-    near, left = 0.0, sums.parts[i] - sums.part[i, src]
-    for row in range(k):
-        if row != i and row != src and sums.part[i, row] * k > sums.parts[i]:
-            near += worth(state, gaussians.with_target(state, x, i, row))
-            left -= sums.part[i, row]
+    """Some of the largest potentials are computed."""
+    room, few, sums = state.room, state.few, state.sums
+    count, left = gaussians.choose_near(state, i, i), sums.parts[i] - sums.part[i, src]
+    near = gaussians.known_of(state, room.one, room.mean_one, count, src)
+    for at in range(count):
+        if few.rows[at] != src:
+            left -= sums.part[i, few.rows[at]]
     return _bound(state, src, i, near + max(left, 0.0) * _dimmed(state, x, i))
 
 
 @inline
 def bound_merge(state, i, j):
     """As if the two had no potential together."""
+    return bound_known(state, i, j, 0.0)
+
+
+@inline
+def bound_known(state, i, j, known):
+    """All potentials are positive."""
     sums = state.sums
-    total = gaussians.left_over(state, i, j) - rws.ROUNDING * sums.total[1]
+    total = gaussians.left_over(state, i, j) + known - rws.ROUNDING * sums.total[1]
     return sums.reference[0] - math.log(total) if total > 0.0 else np.inf
 
 
@@ -212,6 +218,7 @@ gaussians.implement_gaussians(
     bound_moves=bound_moves,
     bound_move=bound_move,
     bound_merge=bound_merge,
+    bound_known=bound_known,
 )
 
 INDEX = Index(
@@ -221,4 +228,5 @@ INDEX = Index(
     make_state=make_state,
     purpose="how much Gaussian clusters overlap, the worst pairs above all",
     prediction="category",
+    bounds_above=rws.FEW,
 )

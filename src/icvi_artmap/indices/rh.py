@@ -131,6 +131,12 @@ def bound_move(state, x, src, i):
 
 
 @inline
+def bound_known(state, i, j, known):
+    """None: h of other pairs may be anything."""
+    return np.inf
+
+
+@inline
 def bound_merge(state, i, j):
     """By means over the clusters that are left.
 
@@ -164,6 +170,7 @@ gaussians.implement_gaussians(
     bound_moves=bound_moves,
     bound_move=bound_move,
     bound_merge=bound_merge,
+    bound_known=bound_known,
 )
 
 INDEX = Index(
@@ -173,4 +180,5 @@ INDEX = Index(
     make_state=make_state,
     purpose="how little Gaussian clusters overlap, summed over pairs",
     prediction="category",
+    bounds_above=rws.FEW,
 )

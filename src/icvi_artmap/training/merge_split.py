@@ -124,7 +124,7 @@ def best_split(
         return None
     d = data.shape[1]
     together = max(1, PARTS_SIZE // (d * d if index.needs_scatter else d))
-    scores = np.empty(len(cluster_of))
+    scores, least = np.empty(len(cluster_of)), -np.inf
     own = cluster_of[category] == labels
     for start in range(0, len(candidates), together):
         chosen = candidates[start : start + together]
@@ -133,7 +133,8 @@ def best_split(
         parts = _parts(index, data, np.where(own, row[category], -1), len(chosen))
         for first in range(0, len(chosen), PARTS):  # an interrupt is seen in between
             rows = np.arange(first, min(first + PARTS, len(chosen)))
-            index.trial_splits(state, parts, rows, chosen, cluster_of, scores)
+            index.trial_splits(state, parts, rows, chosen, cluster_of, scores, least)
+            least = max(least, float(scores[chosen[rows]].max()))
     best = -1
     # Clusters in rising order, and within them categories: the paper's tie rule holds in a cluster.
     for q in candidates[np.argsort(cluster_of[candidates], kind="stable")]:

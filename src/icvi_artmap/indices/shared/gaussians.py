@@ -46,6 +46,8 @@ from icvi_artmap.samples.moments import Moments
 
 #: Small numbers. Not plain ones: a function is compiled anew for every literal integer.
 FIRST, NO_NEW, ONE_NEW, TWO_NEW = np.int64(0), np.int64(0), np.int64(1), np.int64(2)
+#: What has been done for a target.
+UNTRIED, BOUNDED, TRIED = np.int64(0), np.int64(1), np.int64(2)
 #: Whether systems are solved for what is asked, or only as far as h needs it.
 BACK, FORWARD = np.int64(1), np.int64(0)
 #: No cluster.
@@ -58,6 +60,8 @@ MOST_KEPT = 1 << 26
 NOTHING = 1e-200
 #: Sums over rows are computed anew after so many changes of clusters.
 CHANGES = np.int64(1024)
+#: Clusters that are kept as the nearest ones of each.
+NEAR = VECTOR
 #: A part of a quadratic form that its factor may have lost by rounding, where the ridge is small.
 UNSURE = 1e-3
 #: A part of all that was ever added to the sums of pulls that these may have lost by rounding.
@@ -89,6 +93,8 @@ class Sums(NamedTuple):
     far_row: NDArray[np.float64]  #: (k,) their sums over rows
     part: NDArray[np.float64]  #: (k, k) what ``of_target`` says of row and column
     parts: NDArray[np.float64]  #: (k,) its sums over rows
+    near: NDArray[np.int64]  #: (k, NEAR) clusters with which h is least, or nearly so; else NOBODY
+    tried: NDArray[np.int64]  #: (k,) scratch: whether a target has been bounded twice, and tried
 
 
 class Pulls(NamedTuple):
@@ -118,6 +124,14 @@ class Alone(NamedTuple):
     stale: NDArray[np.bool_]  #: (k,) whether the factor does not belong to the moments
 
 
+class Few(NamedTuple):
+    """Some clusters, a vector of them, that a Gaussian is compared with first."""
+
+    rows: NDArray[np.int64]  #: (VECTOR,) their numbers
+    h: NDArray[np.float64]  #: (VECTOR,)
+    beside: Beside  #: their moments, side by side
+
+
 class Room(NamedTuple):
     """Scratch. Vectors of length dp are zero from d on."""
 
@@ -145,6 +159,7 @@ class GaussiansState(NamedTuple):
     sums: Sums
     alone: Alone
     beside: Beside
+    few: Few
     pulls: Pulls
     first: NDArray[np.float64]  #: (k,) scratch: h of a new cluster
     second: NDArray[np.float64]  #: (k,) scratch: h of another
@@ -203,10 +218,13 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
             far_row=np.zeros(k),
             part=np.zeros((k, k)),
             parts=np.zeros(k),
+            near=np.full((k, NEAR), NOBODY),
+            tried=np.zeros(k, np.int64),
         ),
         pulls=make_pulls(0, d),
         alone=Alone(factor=aligned_zeros((k, side, side)), stale=np.ones(k, np.bool_)),
         beside=make_beside(k, d),
+        few=Few(np.zeros(VECTOR, np.int64), np.zeros(VECTOR), make_beside(VECTOR, d)),
         first=np.empty(k),
         second=np.empty(k),
         room=Room(
@@ -280,6 +298,14 @@ def bound_move(state, x, src, i):
 @dispatched
 def bound_merge(state, i, j):
     """No less than the score with clusters i and j merged."""
+
+
+@dispatched
+def bound_known(state, i, j, known):
+    """No less than the score without clusters i and j, and with new ones.
+
+    ``known``: what some of their pairs are worth together.
+    """
 
 
 @inline
@@ -415,6 +441,80 @@ def _of_new(state):
     return _entropy(squared, logdet, d)
 
 
+@shared
+def _to_few(moments, few, room, delta, covariance, mean, count):
+    """h of a Gaussian to the first so many of the few."""
+    m, beside, d = moments, few.beside, mean.shape[0]
+    if beside.weight.shape[0] == 0:
+        for at in range(count):
+            few.h[at] = _pair(m, room, delta, covariance, mean, few.rows[at])
+        return
+    for at in range(count):
+        row = few.rows[at]
+        beside.weight[at] = 1.0 / max(m.n[row] - 1.0, 1.0)
+        for f in range(d):
+            beside.centre[f, at] = m.mean[row, f]
+            for g in range(f, d):
+                beside.scatter[f, g, at] = m.scatter[row, f, g]
+    _solve_beside(beside, room, delta, covariance, mean, beside.weight, FIRST, FORWARD)
+    for at in range(count):
+        few.h[at] = _entropy(room.squared[at], math.log(beside.determinant[at]), d)
+
+
+@inline
+def choose_near(state, i, j):
+    """The few become clusters near i and j, which may be the same; returns how many they are."""
+    near, rows, count = state.sums.near, state.few.rows, 0
+    for place in range(NEAR if i == j else NEAR // 2):
+        for c in (i, j):
+            row = near[c, place]
+            new = row != NOBODY and row != i and row != j
+            for at in range(count):
+                new = new and rows[at] != row
+            if new:
+                rows[count] = row
+                count += 1
+    return count
+
+
+@inline
+def known_of(state, covariance, mean, count, src):
+    """What the pairs of a Gaussian with the few, without src, are worth."""
+    total, few = 0.0, state.few
+    _to_few(state.moments, few, state.room, state.delta, covariance, mean, count)
+    for at in range(count):
+        if few.rows[at] != src:
+            total += worth(state, few.h[at])
+    return total
+
+
+@inline
+def _is_near(state, i, row):
+    """Put a cluster in place of the last one near i, if it is nearer."""
+    near, term = state.sums.near[i], state.term[i]
+    last, there = near[NEAR - 1], False
+    for place in range(NEAR):
+        there = there or near[place] == row
+    if not there and (last == NOBODY or term[row] < term[last]):
+        near[NEAR - 1] = row
+
+
+@inline
+def _renew_near(state, i):
+    """The clusters nearest to i, in order."""
+    near, term = state.sums.near[i], state.term[i]
+    for place in range(NEAR):
+        near[place] = NOBODY
+    for row in range(state.moments.size[0]):
+        last = near[NEAR - 1]
+        if row != i and (last == NOBODY or term[row] < term[last]):
+            place = NEAR - 1
+            while place > 0 and (near[place - 1] == NOBODY or term[row] < term[near[place - 1]]):
+                near[place] = near[place - 1]
+                place -= 1
+            near[place] = row
+
+
 @inline
 def _exchange(state, i, row, h, squared):
     """The sums over row ``row`` with another h of two clusters; by how much they are more."""
@@ -460,6 +560,10 @@ def _update_cluster(state, i, summed):
             sums.far[row, i] = squared
     if summed:
         _exchange_parts(state, i)
+        _renew_near(state, i)
+        for row in range(m.size[0]):
+            if row != i:
+                _is_near(state, row, i)
         sums.row[i] += gain
         sums.total[0] += gain
         sums.far_row[i] = far
@@ -521,6 +625,7 @@ def renew_sums(state):
                 sums.parts[row] += sums.part[row, column]
                 sums.far_row[row] += sums.far[row, column]
         sums.total[0] += 0.5 * sums.row[row]
+        _renew_near(state, row)
     sums.total[1] = sums.total[0]
     sums.trace[0] = _traces(state)
     sums.size[0] = k
@@ -644,8 +749,10 @@ def reach(state, x, i):
 
 @inline
 def left_over(state, i, src):
-    """Sum over the pairs without i and src."""
+    """Sum over the pairs without i and src, which may be the same."""
     sums = state.sums
+    if i == src:
+        return sums.total[0] - sums.row[i]
     both = sums.row[i] + sums.row[src] - worth(state, state.term[i, src])
     return sums.total[0] - both
 
@@ -812,6 +919,16 @@ def leave(state, x, src):
 
 
 @inline
+def _most_promising(tried, out, k):
+    """Of the targets not tried, the first with the greatest bound; NOBODY if all are."""
+    best = NOBODY
+    for i in range(k):
+        if tried[i] != TRIED and (best == NOBODY or not out[i] <= out[best]):
+            best = i
+    return best
+
+
+@inline
 def _try_some(state, x, src, out):
     """Moves of a sample that is not alone, among many clusters."""
     k = state.moments.size[0]
@@ -821,15 +938,22 @@ def _try_some(state, x, src, out):
     out[src] = quick_score(state, state.sums.total[0])
     if np.isnan(out[src]):
         out[src] = score(state)
-    best, i = out[src], rws.first_to_try(out, src, k, some)
-    for _ in range(k):
-        if i != src and not (some and _loses(state, out[i], best)):
-            prepare(state, x, src, i)
-            out[i] = bound_move(state, x, src, i) if some else np.inf
-            if not _loses(state, out[i], best):
-                out[i] = _quick(state, i, src, _try(state, x, src, i))
-                best = max(best, out[i])
-        i = i + 1 if i < k - 1 else 0
+    best, tried = out[src], state.sums.tried
+    for i in range(k):
+        tried[i] = UNTRIED if some else BOUNDED
+    tried[src] = TRIED
+    for _ in range(2 * k):
+        i = _most_promising(tried, out, k)
+        if i == NOBODY or (some and _loses(state, out[i], best)):
+            break
+        prepare(state, x, src, i)
+        if tried[i] == UNTRIED:
+            out[i] = min(out[i], bound_move(state, x, src, i))
+            tried[i] = BOUNDED
+        else:
+            out[i] = _quick(state, i, src, _try(state, x, src, i))
+            best = max(best, out[i])
+            tried[i] = TRIED
     _in_full(state, x, src, out, best)
     return cen.scores_resolution(out, k)
 
@@ -867,7 +991,8 @@ def trial_moves(state, s, x, src, out):
 def trial_merge(state, i, j, least):
     m, room = state.moments, state.room
     n = m.n[i] + m.n[j]
-    if m.size[0] > rws.FEW and least > -np.inf:
+    bounded = m.size[0] > rws.FEW and least > -np.inf
+    if bounded:
         renew_sums(state)
         bound = bound_merge(state, i, j)
         if _loses(state, bound, least):
@@ -877,14 +1002,22 @@ def trial_merge(state, i, j, least):
         room.mean_one[f] = m.mean[i, f] + m.n[j] / n * room.u[f]
     weight = m.n[i] * (m.n[j] / n)
     _covariance(room.one, m.scatter[i], m.scatter[j], 1.0, weight, room.u, n, state.delta)
+    if bounded:
+        known = known_of(state, room.one, room.mean_one, choose_near(state, i, j), NOBODY)
+        bound = bound_known(state, i, j, known)
+        if _loses(state, bound, least):
+            return bound
     _to_others(state, room.one, room.mean_one, i, j, state.first)
     return _replaced_by_one(state, i, j)
 
 
 @inline
-def trial_split(state, i, parts, p, q):
+def trial_split(state, i, parts, p, q, least):
     m, room = state.moments, state.room
     n_p, left = parts.n[p], m.n[i] - parts.n[p]
+    bounded = m.size[0] > rws.FEW and least > -np.inf
+    if bounded:
+        renew_sums(state)
     for f in range(m.mean.shape[1]):
         room.u[f] = parts.mean[p, f] - m.mean[i, f]
         room.mean_one[f] = parts.mean[p, f]
@@ -893,16 +1026,27 @@ def trial_split(state, i, parts, p, q):
     s_i, s_p = m.scatter[i], parts.scatter[p]
     _covariance(room.other, s_i, s_p, -1.0, weight, room.u, left, state.delta)
     _plain_covariance(room.one, parts, p, room.u, state.delta)
+    pair = _of_new(state)
+    if bounded:
+        known = worth(state, pair)
+        bound = bound_known(state, i, i, known)
+        if not _loses(state, bound, least):
+            count = choose_near(state, i, i)
+            known += known_of(state, room.one, room.mean_one, count, NOBODY)
+            known += known_of(state, room.other, room.mean_other, count, NOBODY)
+            bound = min(bound, bound_known(state, i, i, known))
+        if _loses(state, bound, least):
+            return bound
     _to_others(state, room.one, room.mean_one, i, i, state.first)
     _to_others(state, room.other, room.mean_other, i, i, state.second)
-    return combine(state, i, i, TWO_NEW, _of_new(state))
+    return combine(state, i, i, TWO_NEW, pair)
 
 
 def implement_gaussians(state_type: type, **functions: object) -> None:
     """Register an index that is a function of the cross-entropies of all pairs.
 
     ``combine``, ``refer``, ``worth``, ``quick_score``, ``doubt``, ``of_pairs``,
-    ``bound_moves``, ``bound_move`` and ``bound_merge``.
+    ``bound_moves``, ``bound_move``, ``bound_merge`` and ``bound_known``.
     """
     implement(
         state_type,
