@@ -163,7 +163,8 @@ def evaluate(
     The moments of ``clusters`` have changed. merged[i, j] = score with clusters i < j merged, for
     the clusters i in ``merging``, exact if it is at least ``least``, which rises to the best of
     them, if ``rising``. split[q] = score with category q = categories[p] split off cluster_of[q],
-    for the rows p of the moments ``parts``, exact in the same sense. Returns the score.
+    for the rows p of the moments ``parts``, exact in the same sense. Returns the score, if nothing
+    is tried.
     """
     for c in clusters:
         renew_cluster(state, c)
@@ -177,7 +178,7 @@ def evaluate(
         split[q] = trial_split(state, cluster_of[q], parts, p, q, least)
         if rising and split[q] > least:
             least = split[q]
-    return score(state)
+    return score(state) if merging.shape[0] + rows.shape[0] == 0 else 0.0
 
 
 @inline
@@ -263,6 +264,9 @@ class Index:
     bounds_above : float
         With more clusters than this, trials of merges below ``least`` return bounds that cost
         little, so that the best one is looked for in their order.
+    carry : callable or None
+        ``carry(state, kept)``: row r of the moments is what row kept[r] was before, or a cluster
+        that is renewed next. Takes what is cached along, and says whether it could.
     additive : bool
         Whether its score depends on that cost alone while the number of clusters stays. Sweeps over
         the samples then gain less and less, so that one can tell early what they will lead to.
@@ -284,6 +288,7 @@ class Index:
     forgets: bool = True
     cost: Callable[[Index, Any], AdditiveCost] = SumOfSquares
     bounds_above: float = np.inf
+    carry: Callable[[Any, NDArray[np.int64]], bool] | None = None
     additive: bool = False
     criterion: Criterion = OWN_VALUE
 
@@ -326,6 +331,15 @@ class Index:
     def update_all(self, state: Any) -> None:
         """Renew everything the state caches."""
         self.renew(state, np.arange(state.moments.size[0]))
+
+    def update_changed(
+        self, state: Any, kept: NDArray[np.int64], changed: NDArray[np.int64]
+    ) -> None:
+        """Row r of the moments is what row kept[r] was before; those ``changed`` are others."""
+        if self.carry is not None and self.carry(state, kept):
+            self.renew(state, changed)
+        else:
+            self.update_all(state)
 
     def recompute(self, state: Any, data: Data, labels: NDArray[np.int64], i: int) -> None:
         """Compute cluster i from its samples, without the rounding of the recursions."""

@@ -147,14 +147,14 @@ def of_pairs(state, i, target, out):
 
 
 @inline
-def _dimmed(state, x, i):
-    """What is left of a potential of cluster i, at least, when x joins it.
+def _dimmed(state, i):
+    """What is left of a potential of cluster i, at least, when a sample joins it.
 
     With A for M, the h of a pair grows by ½ [ln(1 + tq) + t - t(1 - c)² / (1 + tq)], t = 1/(n + 1).
     That is no more than for the largest q and without the last term.
     """
     t = 1.0 / (state.moments.n[i] + 1)
-    return math.exp(-0.5 * t) / math.sqrt(1.0 + t * gaussians.reach(state, x, i))
+    return math.exp(-0.5 * t) / math.sqrt(1.0 + t * state.alone.reach[i])
 
 
 @inline
@@ -170,14 +170,11 @@ def _bound(state, src, i, own):
 def bound_moves(state, x, src, out):
     """By what the potentials of a target are at least, with the sample; the others are known."""
     k, sums = state.moments.size[0], state.sums
-    sums.rest[0] = 0.0
-    for row in range(k):
-        if row != src:
-            sums.rest[0] += worth(state, state.second[row])
+    gaussians.reach_all(state, x)
     for i in range(k):
         if i != src:
             own = max(sums.parts[i] - sums.part[i, src], 0.0)
-            out[i] = _bound(state, src, i, own * _dimmed(state, x, i))
+            out[i] = _bound(state, src, i, own * _dimmed(state, i))
     return True
 
 
@@ -190,7 +187,7 @@ def bound_move(state, x, src, i):
     for at in range(count):
         if few.rows[at] != src:
             left -= sums.part[i, few.rows[at]]
-    return _bound(state, src, i, near + max(left, 0.0) * _dimmed(state, x, i))
+    return _bound(state, src, i, near + max(left, 0.0) * _dimmed(state, i))
 
 
 @inline
@@ -229,4 +226,5 @@ INDEX = Index(
     purpose="how much Gaussian clusters overlap, the worst pairs above all",
     prediction="category",
     bounds_above=rws.FEW,
+    carry=gaussians.carry,
 )

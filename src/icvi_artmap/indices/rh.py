@@ -101,17 +101,15 @@ def bound_moves(state, x, src, out):
     src; Σ (1 - c)² over them is a quadratic function of x. For the latter the last term is left
     out, and A is no less than (1 - 1/n) M, where M is no less than 2δI.
     """
-    k, d, sums, rest = state.moments.size[0], x.shape[0], state.sums, 0.0
+    k, d, sums, rest = state.moments.size[0], x.shape[0], state.sums, state.sums.rest[0]
     if state.pulls.mass.shape[0] == 0:
         return False
-    for row in range(k):
-        if row != src:
-            rest += state.second[row]
+    gaussians.reach_all(state, x)
     for i in range(k):
         if i != src:
             n = state.moments.n[i]
             t = 1.0 / (n + 1)
-            stretched = 1.0 + t * gaussians.reach(state, x, i)
+            stretched = 1.0 + t * state.alone.reach[i]
             grown = 0.5 * (math.log(stretched) + t)
             pair = state.second[i] + grown
             if n > 1:
@@ -181,4 +179,5 @@ INDEX = Index(
     purpose="how little Gaussian clusters overlap, summed over pairs",
     prediction="category",
     bounds_above=rws.FEW,
+    carry=gaussians.carry,
 )

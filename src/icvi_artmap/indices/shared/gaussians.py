@@ -120,8 +120,11 @@ class Beside(NamedTuple):
 class Alone(NamedTuple):
     """Of every cluster: the factor of S/n + 2δI, which all A of its pairs are no less than."""
 
-    factor: NDArray[np.float64]  #: (k, dp, dp)
+    factor: NDArray[np.float64]  #: (k, dp, dp); of none if they are kept side by side
+    inverse: NDArray[np.float64]  #: (d, d, kp) inverses of all factors side by side, transposed
     stale: NDArray[np.bool_]  #: (k,) whether the factor does not belong to the moments
+    reach: NDArray[np.float64]  #: (kp,) scratch: what a sample's squared length is at most
+    z: NDArray[np.float64]  #: (kp,) scratch
 
 
 class Few(NamedTuple):
@@ -189,6 +192,18 @@ def make_beside(k: int, d: int) -> Beside:
     )
 
 
+def make_alone(k: int, d: int) -> Alone:
+    side, across = cholesky.padded(d), -(-k // VECTOR) * VECTOR
+    beside = d <= WIDTH
+    return Alone(
+        factor=aligned_zeros((0 if beside else k, side, side)),
+        inverse=aligned_zeros((d, d, across if beside else 0)),
+        stale=np.ones(k, np.bool_),
+        reach=aligned_zeros(across),
+        z=aligned_zeros(across),
+    )
+
+
 def make_fields(moments: Moments, total: Moments) -> GaussiansState:
     k, d = moments.mean.shape
     side = cholesky.padded(d)
@@ -222,7 +237,7 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
             tried=np.zeros(k, np.int64),
         ),
         pulls=make_pulls(0, d),
-        alone=Alone(factor=aligned_zeros((k, side, side)), stale=np.ones(k, np.bool_)),
+        alone=make_alone(k, d),
         beside=make_beside(k, d),
         few=Few(np.zeros(VECTOR, np.int64), np.zeros(VECTOR), make_beside(VECTOR, d)),
         first=np.empty(k),
@@ -283,7 +298,7 @@ def of_pairs(state, i, target, out):
 def bound_moves(state, x, src, out):
     """out[i]: no less than the score of a move of x from src to i; whether these can be used.
 
-    ``second`` has the h of what is left of src.
+    ``second`` has the h of what is left of src, ``sums.rest`` what they are worth.
     """
 
 
@@ -478,6 +493,16 @@ def choose_near(state, i, j):
 
 
 @inline
+def all_worth(state, i, j, table):
+    """What the pairs of a new cluster with all that are left without i and j are worth."""
+    total = 0.0
+    for row in range(state.moments.size[0]):
+        if row != i and row != j:
+            total += worth(state, table[row])
+    return total
+
+
+@inline
 def known_of(state, covariance, mean, count, src):
     """What the pairs of a Gaussian with the few, without src, are worth."""
     total, few = 0.0, state.few
@@ -546,9 +571,11 @@ def _update_cluster(state, i, summed):
     state.alone.stale[i] = True
     _plain_covariance(room.one, m, i, room.u, state.delta)
     _to_others(state, room.one, m.mean[i], i, i, state.first)
+    kept = state.pairs.factor.shape[0] > 0
     for row in range(m.size[0]):
-        state.pairs.logdet[i, row] = STALE
-        state.pairs.logdet[row, i] = STALE
+        if kept:
+            state.pairs.logdet[i, row] = STALE
+            state.pairs.logdet[row, i] = STALE
         if row != i:
             h, squared = state.first[row], room.squared[row]
             if summed:
@@ -733,18 +760,50 @@ def pulled(state, x, i, src):
 
 
 @inline
-def reach(state, x, i):
-    """No less than q = uᵀA⁻¹u, u = x - mu_i, for the pairs of cluster i with any other."""
-    m, alone, room = state.moments, state.alone, state.room
-    a = alone.factor[i]
-    if alone.stale[i]:
-        d = m.mean.shape[1]
-        cholesky.load(a, m.scatter[i], float(m.n[i]), 2.0 * state.delta)
-        cholesky.eliminate(a, FIRST, d)
-        cholesky.invert_blocks(a, d, room.block)
-        alone.stale[i] = False
-    q = cholesky.quadratic(a, x, m.mean[i], room.u, room.z, FIRST, 0.0, np.inf)
-    return q * (1.0 + UNSURE)
+def _renew_alone(moments, alone, room, delta, i):
+    """The factor of a cluster that has changed."""
+    d, kept = moments.mean.shape[1], alone.factor.shape[0] > 0
+    a = alone.factor[i] if kept else room.matrix
+    cholesky.load(a, moments.scatter[i], float(moments.n[i]), 2.0 * delta)
+    cholesky.eliminate(a, FIRST, d)
+    cholesky.invert_blocks(a, d, room.block)
+    if not kept:
+        for r in range(d):
+            for c in range(r + 1):
+                alone.inverse[r, c, i] = a[c, r]
+    alone.stale[i] = False
+
+
+@shared
+def _reach_all(moments, beside, alone, room, delta, x):
+    m, q, z, k, d = moments, alone.reach, alone.z, moments.size[0], x.shape[0]
+    for i in range(k):
+        if alone.stale[i]:
+            _renew_alone(m, alone, room, delta, i)
+    if alone.factor.shape[0] > 0:
+        for i in range(k):
+            a = alone.factor[i]
+            q[i] = cholesky.quadratic(a, x, m.mean[i], room.u, room.z, FIRST, 0.0, np.inf)
+    else:
+        for i in range(q.shape[0]):
+            q[i] = 0.0
+        for r in range(d):
+            for i in range(z.shape[0]):
+                z[i] = 0.0
+            for c in range(r + 1):
+                row, centre, of_x = alone.inverse[r, c], beside.centre[c], x[c]
+                for i in range(z.shape[0]):
+                    z[i] += row[i] * (of_x - centre[i])
+            for i in range(z.shape[0]):
+                q[i] += z[i] * z[i]
+    for i in range(k):
+        q[i] *= 1.0 + UNSURE
+
+
+@inline
+def reach_all(state, x):
+    """``reach`` is no less than q = uᵀA⁻¹u, u = x - mu_i, for the pairs of i with any other."""
+    _reach_all(state.moments, state.beside, state.alone, state.room, state.delta, x)
 
 
 @inline
@@ -879,10 +938,16 @@ def _try(state, x, src, i):
 @inline
 def _quick(state, i, src, pair):
     """The quick score of a move from src to i; that in full, if it has lost too many digits."""
+    rest, of_i = state.sums.rest[0], worth(state, state.second[i])
     total = left_over(state, i, src) + worth(state, pair)
+    lost = abs(of_i) > 0.5 * abs(rest)  # digits, if the one were taken from the other
+    if not lost:
+        total += rest - of_i
     for row in range(state.moments.size[0]):
         if row != i and row != src:
-            total += worth(state, state.first[row]) + worth(state, state.second[row])
+            total += worth(state, state.first[row])
+            if lost:
+                total += worth(state, state.second[row])
     quick = quick_score(state, total)
     return combine(state, i, src, TWO_NEW, pair) if np.isnan(quick) else quick
 
@@ -919,9 +984,20 @@ def leave(state, x, src):
 
 
 @inline
+def leave_many(state, x, src):
+    """The same, and what they are worth together."""
+    leave(state, x, src)
+    total = 0.0
+    for row in range(state.moments.size[0]):
+        if row != src:
+            total += worth(state, state.second[row])
+    state.sums.rest[0] = total
+
+
+@inline
 def _most_promising(tried, out, k):
     """Of the targets not tried, the first with the greatest bound; NOBODY if all are."""
-    best = NOBODY
+    best = int(NOBODY)
     for i in range(k):
         if tried[i] != TRIED and (best == NOBODY or not out[i] <= out[best]):
             best = i
@@ -933,7 +1009,7 @@ def _try_some(state, x, src, out):
     """Moves of a sample that is not alone, among many clusters."""
     k = state.moments.size[0]
     renew_sums(state)
-    leave(state, x, src)
+    leave_many(state, x, src)
     some = bound_moves(state, x, src, out)
     out[src] = quick_score(state, state.sums.total[0])
     if np.isnan(out[src]):
@@ -1008,6 +1084,10 @@ def trial_merge(state, i, j, least):
         if _loses(state, bound, least):
             return bound
     _to_others(state, room.one, room.mean_one, i, j, state.first)
+    if bounded:
+        bound = bound_known(state, i, j, all_worth(state, i, j, state.first))
+        if _loses(state, bound, least):
+            return bound
     return _replaced_by_one(state, i, j)
 
 
@@ -1039,7 +1119,34 @@ def trial_split(state, i, parts, p, q, least):
             return bound
     _to_others(state, room.one, room.mean_one, i, i, state.first)
     _to_others(state, room.other, room.mean_other, i, i, state.second)
+    if bounded:
+        known = all_worth(state, i, i, state.first) + all_worth(state, i, i, state.second)
+        bound = bound_known(state, i, i, known + worth(state, pair))
+        if _loses(state, bound, least):
+            return bound
     return combine(state, i, i, TWO_NEW, pair)
+
+
+def carry(state: object, kept: NDArray[np.int64]) -> bool:
+    """Row r of the moments has been kept[r] before: so is what is known of pairs.
+
+    Sums are not: a change of any cluster has to be told (``update``) before they are asked for.
+    """
+    if not isinstance(state, GaussiansState):
+        return False
+    k = len(kept)
+    if not np.array_equal(kept, np.arange(k)):
+        tables = (state.term, state.sums.far)
+        side_by_side = state.beside[:4] if state.beside.weight.shape[0] > 0 else ()
+        for table in tables:
+            table[:k, :k] = table[np.ix_(kept, kept)]
+        for array in side_by_side:
+            array[..., :k] = array[..., kept]
+    state.alone.stale[:] = True
+    state.pairs.logdet[:] = STALE
+    state.sums.changes[0] = 0
+    state.changed[0] = True
+    return True
 
 
 def implement_gaussians(state_type: type, **functions: object) -> None:
