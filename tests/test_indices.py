@@ -386,7 +386,7 @@ def bounds_of_spreads(state, x, src, out):
 def bounds_of_gaussians(state, x, src, out, nearer, merged):
     """As the trials do before they try, the bounds that take more work, and those of merges."""
     gaussians.renew_sums(state)
-    gaussians.leave(state, x, src)
+    gaussians.leave_many(state, x, src)
     usable = gaussians.bound_moves(state, x, src, out)
     for i in range(state.moments.size[0]):
         if i != src:
@@ -435,6 +435,81 @@ def test_no_bound_is_below_what_it_bounds(name: str, seed: int) -> None:
         for t in rng.integers(0, len(walk.labels), 8):
             if walk.state.moments.n[walk.labels[t]] > 1:
                 walk.move(int(t), int(rng.integers(walk.k)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("name", ["rCIP", "rH"])
+def test_no_bound_of_a_merge_or_split_is_below_its_score(name: str, seed: int) -> None:
+    """Whatever the least score is that counts, and however far a trial goes for it."""
+    rng, walk = np.random.default_rng(seed), crowd(name, seed)
+    exact = walk.index.trial_merges(walk.state, -INF)
+    pairs = np.triu_indices(walk.k, 1)
+    ranks = np.sort(exact[pairs])[[0, 20, -40, -9, -1]]
+    for least in (*ranks, ranks[-1] + 1.0, ranks[-1] + 1e3):
+        scores = walk.index.trial_merges(walk.state, least)
+        slack = 1e-8 * np.maximum(1.0, np.abs(exact[pairs]))
+        assert (scores[pairs] >= exact[pairs] - slack).all()
+        counts = exact[pairs] >= least
+        np.testing.assert_allclose(scores[pairs][counts], exact[pairs][counts], rtol=1e-9)
+    best = walk.index.trial_merges(walk.state, -INF, rising=True)
+    assert best.argmax() == exact.argmax()
+    for _ in range(12):
+        i = int(walk.labels[rng.integers(len(walk.labels))])
+        leaves = np.flatnonzero(walk.labels == i)
+        leaves = rng.permutation(leaves)[: int(rng.integers(1, len(leaves)))]
+        whole = np.zeros(len(walk.labels), np.int64)
+        whole[leaves] = 1
+        parts = mom.empty_moments(1, walk.X.shape[1], True)
+        parts.size[0] = 1
+        mom.from_labels(parts, walk.data, whole - 1)
+        row, out = np.zeros(1, np.int64), np.empty(1)
+
+        def score(least: float, parts: Any = parts, row: Any = row, i: int = i, out: Any = out):
+            walk.index.trial_splits(walk.state, parts, row, row, np.array([i]), out, least)
+            return float(out[0])
+
+        known = score(-INF)
+        slack = 1e-8 * max(1.0, abs(known))
+        for less in (-1e3, -1.0, -1e-2, -1e-6, 1e-6, 1e-2, 1.0, 1e3):
+            bound = score(known - less)
+            assert bound >= known - slack
+            assert less < 0.0 or bound == pytest.approx(known, rel=1e-9)
+            assert bound < known - less or less >= 0.0 or bound == pytest.approx(known, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["rCIP", "rH"])
+def test_terms_that_are_carried_along(name: str) -> None:
+    """Through merges, splits and dropped clusters they are what they would be if computed anew."""
+    walk = crowd(name, 6)
+    index, state, rng = walk.index, walk.state, np.random.default_rng(6)
+    for step in range(9):
+        k = walk.k
+        if step % 3 == 0:
+            i, j = sorted(rng.permutation(k)[:2].tolist())
+            merged = (walk.labels == i) | (walk.labels == j)
+            walk.labels -= (walk.labels > i).astype(np.int64) + (walk.labels > j)
+            walk.labels[merged] = k - 2
+            mom.drop(state.moments, j)
+            mom.drop(state.moments, i)
+            state.moments.size[0] = k - 1
+            mom.from_labels(state.moments, walk.data, walk.labels, k - 2)
+            index.update_changed(state, np.delete(np.arange(k), [i, j]), np.array([k - 2]))
+        elif step % 3 == 1:
+            i = int(np.bincount(walk.labels).argmax())
+            walk.labels[rng.permutation(np.flatnonzero(walk.labels == i))[:3]] = k
+            state.moments.size[0] = k + 1
+            for c in (i, k):
+                mom.from_labels(state.moments, walk.data, walk.labels, c)
+            index.update_changed(state, np.arange(k), np.array([i, k]))
+        else:
+            i = int(rng.integers(k))
+            for s in np.flatnonzero(walk.labels == i):
+                walk.labels[s] = (i + 1) % k
+                move(state, walk.X[s], i, (i + 1) % k)
+            merge_split.drop_empty(index, state, walk.labels)
+        walk.check()
+        for s in rng.permutation(len(walk.labels))[:2]:
+            walk.check_trial_moves(int(s))
 
 
 @pytest.mark.nojit

@@ -14,6 +14,7 @@ from icvi_artmap._compile.simd import (
     eliminate_block,
     invert_block,
     rows_held,
+    solve_each,
     subtract_rows,
     subtract_rows_4,
     whiten,
@@ -129,3 +130,37 @@ def test_aligned_zeros(shape: int | tuple[int, ...]) -> None:
     assert array.flags.c_contiguous
     assert array.flags.writeable
     np.testing.assert_array_equal(array, np.zeros(shape))
+
+
+@jit
+def call_solve_each(scatters, centres, weights, matrix, mean, work, found, at, back):
+    d, across, side = mean.shape[0], weights.shape[0], matrix.shape[1]
+    solve_each(
+        scatters, centres, weights, matrix, mean, work, found[0], found[1], 0.1, at, across, side,
+        d, back,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("d", [1, 2, 7, 8, 10, 16])
+def test_solving_for_many_at_once(d: int) -> None:
+    """A matrix plus multiples of each of others; what is below the diagonal is not looked at."""
+    rng, across = np.random.default_rng(d), 3 * VECTOR
+    X = rng.normal(size=(across + 1, d + 2, d))
+    S = np.einsum("knf,kng->kfg", X, X)
+    weights, mean = rng.uniform(0.0, 2.0, across), rng.normal(size=d)
+    centres = rng.normal(size=(d, across))
+    scatters = np.ascontiguousarray(np.moveaxis(np.triu(S[1:]), 0, 2))
+    matrix = np.full((d, d + 3), np.nan)
+    matrix[:, :d] = np.where(np.tri(d, k=-1, dtype=bool), np.nan, S[0])
+    A = S[0] + weights[:, None, None] * S[1:] + 0.1 * np.eye(d)
+    v = np.linalg.solve(A, (mean - centres.T)[:, :, None])[:, :, 0]
+    squared = ((mean - centres.T) * v).sum(axis=1)
+    work, found = np.zeros((d, d + 1, VECTOR)), np.zeros((2, across))
+    for back in (0, 1):
+        for at in range(0, across, VECTOR):
+            lanes = slice(at, at + VECTOR)
+            call_solve_each(scatters, centres, weights, matrix, mean, work, found, at, back)
+            np.testing.assert_allclose(found[0, lanes], np.linalg.det(A[lanes]), rtol=1e-10)
+            np.testing.assert_allclose(found[1, lanes], squared[lanes], rtol=1e-9)
+            if back:
+                np.testing.assert_allclose(work[:, d].T, v[lanes], rtol=1e-8)

@@ -374,3 +374,127 @@ def _plain_invert_block(a: Any, d: int) -> None:
 eliminate_block = _plain_eliminate_block if config.DISABLE_JIT else _eliminate_block
 #: invert_block(a, d): the first ``d`` rows of U, of WIDTH columns, become those of its inverse.
 invert_block = _plain_invert_block if config.DISABLE_JIT else _invert_block
+
+
+def _write_solve_each(builder: Any, arguments: Any) -> None:
+    """In ``work`` the sums are on the left of what is solved for, a column."""
+    scatters, centres, weights, covariance, mean, work, products, squares = arguments[:8]
+    delta, at, across, side, d, back = arguments[8:]
+    fused, one = _fused(builder), ir.Constant(vec.DOUBLES, [1.0] * vec.VECTOR)
+    nothing = ir.Constant(vec.DOUBLES, [0.0] * vec.VECTOR)
+    n_columns = builder.add(d, vec.number(1))
+
+    def place(f: Any, g: Any) -> Any:
+        element = builder.add(builder.mul(f, n_columns), g)
+        return vec.vector_at(builder, work, builder.mul(element, vec.number(vec.VECTOR)), kind)
+
+    def given(table: Any, row: Any) -> Any:
+        start = builder.add(builder.mul(row, across), at)
+        return builder.load(vec.vector_at(builder, table, start, kind), align=8)
+
+    def number(table: Any, index: Any) -> Any:
+        return vec.everywhere(builder, builder.load(builder.gep(table, [index])), kind)
+
+    def after(f: Any) -> Any:
+        return builder.add(f, vec.number(1))
+
+    kind = vec.DOUBLES
+    ridge = vec.everywhere(builder, delta, kind)
+    weight = given(weights, vec.number(0))
+    with cgutils.for_range(builder, d) as rows:
+        f = rows.index
+        with cgutils.for_range(builder, d, start=f) as columns:
+            g = columns.index
+            own = number(covariance, builder.add(builder.mul(f, side), g))
+            other = given(scatters, builder.add(builder.mul(f, d), g))
+            builder.store(builder.call(fused, [weight, other, own]), place(f, g), align=8)
+        diagonal = place(f, f)
+        builder.store(builder.fadd(builder.load(diagonal, align=8), ridge), diagonal, align=8)
+        builder.store(builder.fsub(number(mean, f), given(centres, f)), place(f, d), align=8)
+    product = cgutils.alloca_once_value(builder, one)
+    square = cgutils.alloca_once_value(builder, nothing)
+    with cgutils.for_range(builder, d) as pivots:
+        p = pivots.index
+        pivot = builder.load(place(p, p), align=8)
+        inverse = builder.fdiv(one, pivot)
+        builder.store(builder.fmul(builder.load(product), pivot), product)
+        builder.store(inverse, place(p, p), align=8)
+        with cgutils.for_range(builder, d, start=after(p)) as rows:
+            f = rows.index
+            factor = builder.fneg(builder.fmul(builder.load(place(p, f), align=8), inverse))
+            with cgutils.for_range(builder, n_columns, start=f) as columns:
+                g = columns.index
+                held, above = (builder.load(place(row, g), align=8) for row in (f, p))
+                builder.store(builder.call(fused, [factor, above, held]), place(f, g), align=8)
+        z = builder.load(place(p, d), align=8)
+        part = builder.fmul(z, inverse)
+        builder.store(builder.call(fused, [part, z, builder.load(square)]), square)
+    for value, target in ((product, products), (square, squares)):
+        where = vec.vector_at(builder, target, at, kind)
+        builder.store(builder.load(value), where, align=8)
+    turns = builder.select(builder.icmp_signed("!=", back, vec.number(0)), d, vec.number(0))
+    with cgutils.for_range(builder, turns) as turn:
+        f = builder.sub(builder.sub(d, turn.index), vec.number(1))
+        left = cgutils.alloca_once(builder, kind)
+        builder.store(builder.load(place(f, d), align=8), left)
+        with cgutils.for_range(builder, d, start=after(f)) as columns:
+            g = columns.index
+            factor = builder.fneg(builder.load(place(f, g), align=8))
+            v = builder.load(place(g, d), align=8)
+            builder.store(builder.call(fused, [factor, v, builder.load(left)]), left)
+        inverse = builder.load(place(f, f), align=8)
+        builder.store(builder.fmul(builder.load(left), inverse), place(f, d), align=8)
+    builder.ret_void()
+
+
+def _generate_solve_each(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kinds = [*[vec.POINTER] * 8, vec.DOUBLE, *[vec.WORD] * 5]
+    kind = ir.FunctionType(ir.VoidType(), kinds)
+    routine = vec.routine(builder.module, "icvi_artmap_solve_each", kind, _write_solve_each)
+    builder.call(routine, vec.passed(context, builder, signature, arguments, kinds))
+    return context.get_dummy_value()
+
+
+@intrinsic
+def _solve_each(
+    typing, scatters, centres, weights, covariance, mean, work, products, squares, delta, at,
+    across, side, d, back,
+):  # fmt: skip
+    tables = (scatters, centres, weights, covariance, mean, work, products, squares)
+    numbers = (types.float64, *[types.int64] * 5)
+    return types.void(*tables, *numbers), _generate_solve_each
+
+
+def _plain_solve_each(
+    scatters: Any,
+    centres: Any,
+    weights: Any,
+    matrix: Any,
+    mean: Any,
+    work: Any,
+    products: Any,
+    squares: Any,
+    delta: float,
+    at: int,
+    across: int,
+    side: int,
+    d: int,
+    back: int,
+) -> None:
+    for lane in range(at, at + vec.VECTOR):
+        upper = matrix[:d, :d] + weights[lane] * scatters[:, :, lane]
+        full = np.triu(upper) + np.triu(upper, 1).T + delta * np.eye(d)
+        apart = mean - centres[:, lane]
+        solved = np.linalg.solve(full, apart)
+        products[lane], squares[lane] = np.linalg.det(full), apart @ solved
+        if back:
+            work[:d, d, lane - at] = solved
+
+
+#: solve_each(scatters, centres, weights, matrix, mean, work, products, squares, delta, at, across,
+#: side, d, back): with A = matrix + δI + weights[l] scatters[:, :, l] and y = mean - centres[:, l],
+#: for the VECTOR of clusters l from ``at`` on: products[l] = |A|, squares[l] = yᵀA⁻¹y and, if
+#: ``back`` is not 0, work[:, d, l - at] = A⁻¹y. ``across`` clusters are in a row of ``scatters``
+#: (d, d, across), ``side`` numbers in one of ``matrix``; of both, upper triangles are looked at.
+#: ``work`` is (d, d + 1, VECTOR).
+solve_each = _plain_solve_each if config.DISABLE_JIT else _solve_each

@@ -32,6 +32,8 @@ NEGLIGIBLE = 1e-12
 
 #: Nothing, where an array is expected.
 NONE, NO_SCORES, NO_PAIRS = np.empty(0, np.int64), np.empty(0), np.empty((0, 0))
+#: No score is as great; not infinite, so that scores can be compared with it.
+UNREACHED = 1e300
 #: Pairs of clusters tried in one call, times the squared number of features: some milliseconds.
 PAIRS_SIZE = 1 << 20
 
@@ -113,10 +115,11 @@ def trial_merge(state, i, j, least):
 
 
 @dispatched
-def trial_split(state, i, parts, p, q):
+def trial_split(state, i, parts, p, q, least):
     """Score of the partition in which the samples of category q leave cluster i and are a new one.
 
-    Row p of ``parts`` has their moments.
+    Row p of ``parts`` has their moments. Any lower number if the score is below ``least`` by more
+    than rounding.
     """
 
 
@@ -152,23 +155,30 @@ def renew_cluster(state, i):
 
 
 @jit
-def evaluate(state, clusters, merging, least, merged, parts, rows, categories, cluster_of, split):
+def evaluate(
+    state, clusters, merging, least, rising, merged, parts, rows, categories, cluster_of, split
+):
     """All that Python asks of an index, in one kernel: what its parts share is compiled once.
 
     The moments of ``clusters`` have changed. merged[i, j] = score with clusters i < j merged, for
-    the clusters i in ``merging``, exact if it is at least ``least``. split[q] = score with category
-    q = categories[p] split off cluster_of[q], for the rows p of the moments ``parts``. Returns the
-    score.
+    the clusters i in ``merging``, exact if it is at least ``least``, which rises to the best of
+    them, if ``rising``. split[q] = score with category q = categories[p] split off cluster_of[q],
+    for the rows p of the moments ``parts``, exact in the same sense. Returns the score, if nothing
+    is tried.
     """
     for c in clusters:
         renew_cluster(state, c)
     for i in merging:
         for j in range(i + 1, state.moments.size[0]):
             merged[i, j] = trial_merge(state, i, j, least)
+            if rising and merged[i, j] > least:
+                least = merged[i, j]
     for p in rows:
         q = categories[p]
-        split[q] = trial_split(state, cluster_of[q], parts, p, q)
-    return score(state)
+        split[q] = trial_split(state, cluster_of[q], parts, p, q, least)
+        if rising and split[q] > least:
+            least = split[q]
+    return score(state) if merging.shape[0] + rows.shape[0] == 0 else 0.0
 
 
 @inline
@@ -251,6 +261,12 @@ class Index:
     cost : callable
         ``cost(index, state)`` makes the :class:`AdditiveCost` that tells refinement which steps to
         try.
+    bounds_above : float
+        With more clusters than this, trials of merges below ``least`` return bounds that cost
+        little, so that the best one is looked for in their order.
+    carry : callable or None
+        ``carry(state, kept)``: row r of the moments is what row kept[r] was before, or a cluster
+        that is renewed next. Takes what is cached along, and says whether it could.
     additive : bool
         Whether its score depends on that cost alone while the number of clusters stays. Sweeps over
         the samples then gain less and less, so that one can tell early what they will lead to.
@@ -271,6 +287,8 @@ class Index:
     compared: bool = False
     forgets: bool = True
     cost: Callable[[Index, Any], AdditiveCost] = SumOfSquares
+    bounds_above: float = np.inf
+    carry: Callable[[Any, NDArray[np.int64]], bool] | None = None
     additive: bool = False
     criterion: Criterion = OWN_VALUE
 
@@ -314,6 +332,15 @@ class Index:
         """Renew everything the state caches."""
         self.renew(state, np.arange(state.moments.size[0]))
 
+    def update_changed(
+        self, state: Any, kept: NDArray[np.int64], changed: NDArray[np.int64]
+    ) -> None:
+        """Row r of the moments is what row kept[r] was before; those ``changed`` are others."""
+        if self.carry is not None and self.carry(state, kept):
+            self.renew(state, changed)
+        else:
+            self.update_all(state)
+
     def recompute(self, state: Any, data: Data, labels: NDArray[np.int64], i: int) -> None:
         """Compute cluster i from its samples, without the rounding of the recursions."""
         mom.from_labels(state.moments, data, labels, i)
@@ -335,10 +362,13 @@ class Index:
         """
         k, d = int(state.moments.size[0]), state.moments.mean.shape[1]
         scores = np.full((k, k), -np.inf)
-        at_once = max(1, PAIRS_SIZE // (k * d * d))
+        at_once, order = max(1, PAIRS_SIZE // (k * d * d)), np.arange(k - 1)
+        if rising and k > self.bounds_above:  # what promises more is looked at earlier
+            self._evaluate(state, merging=order, least=UNREACHED, merged=scores)
+            order = np.argsort(-scores.max(axis=1)[: k - 1], kind="stable")
         for first in range(0, k - 1, at_once):
-            rows = np.arange(first, min(first + at_once, k - 1))
-            self._evaluate(state, merging=rows, least=least, merged=scores)
+            rows = order[first : first + at_once]
+            self._evaluate(state, merging=rows, least=least, rising=rising, merged=scores)
             if rising:
                 least = max(least, float(scores[rows].max()))
         return scores
@@ -351,13 +381,22 @@ class Index:
         categories: NDArray[np.int64],
         cluster_of: NDArray[np.int64],
         out: NDArray[np.float64],
+        least: float = -np.inf,
     ) -> None:
         """out[q] = score with category q = categories[p] split off cluster_of[q], p in ``rows``.
 
-        Row p of ``parts`` has the moments of the samples of the category in that cluster.
+        Row p of ``parts`` has the moments of the samples of the category in that cluster. Any lower
+        number if the score is below ``least`` by more than rounding; ``least`` rises to the best.
         """
         self._evaluate(
-            state, parts=parts, rows=rows, categories=categories, cluster_of=cluster_of, split=out
+            state,
+            least=least,
+            rising=True,
+            parts=parts,
+            rows=rows,
+            categories=categories,
+            cluster_of=cluster_of,
+            split=out,
         )
 
     def _evaluate(
@@ -366,6 +405,7 @@ class Index:
         clusters: NDArray[np.int64] = NONE,
         merging: NDArray[np.int64] = NONE,
         least: float = 0.0,
+        rising: bool = False,
         merged: NDArray[np.float64] = NO_PAIRS,
         parts: mom.Moments | None = None,
         rows: NDArray[np.int64] = NONE,
@@ -374,7 +414,7 @@ class Index:
         split: NDArray[np.float64] = NO_SCORES,
     ) -> float:
         parts = state.moments if parts is None else parts
-        merges = (merging, float(least), merged)
+        merges = (merging, float(least), rising, merged)
         splits = (parts, rows, categories, cluster_of, split)
         return float(self.kernel(evaluate)(state, clusters, *merges, *splits))
 

@@ -94,7 +94,7 @@ def trial_merge(state, i, j, least):
 
 
 @inline
-def trial_split(state, i, parts, p, q):
+def trial_split(state, i, parts, p, q, least):
     k = state.moments.size[0]
     for s in range(state.labels.shape[0]):
         leaves = state.labels[s] == i and state.category[s] == q

@@ -100,7 +100,7 @@ def trial_merge(state, i, j, least):
 
 
 @inline
-def trial_split(state, i, parts, p, q):
+def trial_split(state, i, parts, p, q, least):
     _copy_without(state, -1)
     k = state.moments.size[0]
     mom.split(state.trial, i, parts, p, state.scratch)

@@ -246,7 +246,7 @@ def trial_merge(state, i, j, least):
 
 
 @inline
-def trial_split(state, i, parts, p, q):
+def trial_split(state, i, parts, p, q, least):
     m = state.moments
     apart = cen.split_distances(m, state.centres, i, parts, p, state.first, state.second)
     spread_part = _spread(parts, p)

@@ -427,7 +427,7 @@ def trial_merge(state, i, j, least):
 
 
 @inline
-def trial_split(state, i, parts, p, q):
+def trial_split(state, i, parts, p, q, least):
     m, u, n, d = state.moments, state.scratch, state.n, state.moments.mean.shape[1]
     left = m.n[i] - parts.n[p]
     part = _term(parts.n[p], _logdet(state.matrix, parts.scatter[p], parts.n[p], state.delta), n)

@@ -139,21 +139,22 @@ def doubt(state):
 
 
 @inline
-def of_target(state, i, row):
-    """A bound of the potential with A in place of M, which is no less than (1 - 1/n_i) M."""
-    n, h = state.moments.n[i], state.term[i, row]
-    return worth(state, h + 0.5 * state.sums.far[i, row] / (n - 1) if n > 1 else h)
+def of_pairs(state, i, target, out):
+    """A bound of the potential with A in place of M, which is no less than (1 - 1/n) M."""
+    for row in range(state.moments.size[0]):
+        n, h = state.moments.n[i if target else row], state.term[i, row]
+        out[row] = worth(state, h + 0.5 * state.sums.far[i, row] / (n - 1) if n > 1 else h)
 
 
 @inline
-def _dimmed(state, x, i):
-    """What is left of a potential of cluster i, at least, when x joins it.
+def _dimmed(state, i):
+    """What is left of a potential of cluster i, at least, when a sample joins it.
 
     With A for M, the h of a pair grows by ½ [ln(1 + tq) + t - t(1 - c)² / (1 + tq)], t = 1/(n + 1).
     That is no more than for the largest q and without the last term.
     """
     t = 1.0 / (state.moments.n[i] + 1)
-    return math.exp(-0.5 * t) / math.sqrt(1.0 + t * gaussians.reach(state, x, i))
+    return math.exp(-0.5 * t) / math.sqrt(1.0 + t * state.alone.reach[i])
 
 
 @inline
@@ -169,34 +170,37 @@ def _bound(state, src, i, own):
 def bound_moves(state, x, src, out):
     """By what the potentials of a target are at least, with the sample; the others are known."""
     k, sums = state.moments.size[0], state.sums
-    sums.rest[0] = 0.0
-    for row in range(k):
-        if row != src:
-            sums.rest[0] += worth(state, state.second[row])
+    gaussians.reach_all(state, x)
     for i in range(k):
         if i != src:
             own = max(sums.parts[i] - sums.part[i, src], 0.0)
-            out[i] = _bound(state, src, i, own * _dimmed(state, x, i))
+            out[i] = _bound(state, src, i, own * _dimmed(state, i))
     return True
 
 
 @inline
 def bound_move(state, x, src, i):
-    """The potentials that are more than the mean are computed: nearly all of the sum."""
-    k, sums = state.moments.size[0], state.sums
-    near, left = 0.0, sums.parts[i] - sums.part[i, src]
-    for row in range(k):
-        if row != i and row != src and sums.part[i, row] * k > sums.parts[i]:
-            near += worth(state, gaussians.with_target(state, x, i, row))
-            left -= sums.part[i, row]
-    return _bound(state, src, i, near + max(left, 0.0) * _dimmed(state, x, i))
+    """Some of the largest potentials are computed."""
+    room, few, sums = state.room, state.few, state.sums
+    count, left = gaussians.choose_near(state, i, i), sums.parts[i] - sums.part[i, src]
+    near = gaussians.known_of(state, room.one, room.mean_one, count, src)
+    for at in range(count):
+        if few.rows[at] != src:
+            left -= sums.part[i, few.rows[at]]
+    return _bound(state, src, i, near + max(left, 0.0) * _dimmed(state, i))
 
 
 @inline
 def bound_merge(state, i, j):
     """As if the two had no potential together."""
+    return bound_known(state, i, j, 0.0)
+
+
+@inline
+def bound_known(state, i, j, known):
+    """All potentials are positive."""
     sums = state.sums
-    total = gaussians.left_over(state, i, j) - rws.ROUNDING * sums.total[1]
+    total = gaussians.left_over(state, i, j) + known - rws.ROUNDING * sums.total[1]
     return sums.reference[0] - math.log(total) if total > 0.0 else np.inf
 
 
@@ -207,10 +211,11 @@ gaussians.implement_gaussians(
     worth=worth,
     quick_score=quick_score,
     doubt=doubt,
-    of_target=of_target,
+    of_pairs=of_pairs,
     bound_moves=bound_moves,
     bound_move=bound_move,
     bound_merge=bound_merge,
+    bound_known=bound_known,
 )
 
 INDEX = Index(
@@ -220,4 +225,6 @@ INDEX = Index(
     make_state=make_state,
     purpose="how much Gaussian clusters overlap, the worst pairs above all",
     prediction="category",
+    bounds_above=rws.FEW,
+    carry=gaussians.carry,
 )

@@ -85,9 +85,12 @@ def doubt(state):
 
 
 @inline
-def of_target(state, i, row):
+def of_pairs(state, i, target, out):
     """By how much h grows with A in place of M."""
-    return gaussians.renew_pull(state, i, row) if state.pulls.mass.shape[0] > 0 else 0.0
+    if state.pulls.mass.shape[0] > 0:
+        gaussians.renew_pulls(state, i, target, out)
+    else:
+        out[: state.moments.size[0]] = 0.0
 
 
 @inline
@@ -98,17 +101,15 @@ def bound_moves(state, x, src, out):
     src; Σ (1 - c)² over them is a quadratic function of x. For the latter the last term is left
     out, and A is no less than (1 - 1/n) M, where M is no less than 2δI.
     """
-    k, d, sums, rest = state.moments.size[0], x.shape[0], state.sums, 0.0
+    k, d, sums, rest = state.moments.size[0], x.shape[0], state.sums, state.sums.rest[0]
     if state.pulls.mass.shape[0] == 0:
         return False
-    for row in range(k):
-        if row != src:
-            rest += state.second[row]
+    gaussians.reach_all(state, x)
     for i in range(k):
         if i != src:
             n = state.moments.n[i]
             t = 1.0 / (n + 1)
-            stretched = 1.0 + t * gaussians.reach(state, x, i)
+            stretched = 1.0 + t * state.alone.reach[i]
             grown = 0.5 * (math.log(stretched) + t)
             pair = state.second[i] + grown
             if n > 1:
@@ -124,6 +125,12 @@ def bound_moves(state, x, src, out):
 @inline
 def bound_move(state, x, src, i):
     """None that is better."""
+    return np.inf
+
+
+@inline
+def bound_known(state, i, j, known):
+    """None: h of other pairs may be anything."""
     return np.inf
 
 
@@ -157,10 +164,11 @@ gaussians.implement_gaussians(
     worth=worth,
     quick_score=quick_score,
     doubt=doubt,
-    of_target=of_target,
+    of_pairs=of_pairs,
     bound_moves=bound_moves,
     bound_move=bound_move,
     bound_merge=bound_merge,
+    bound_known=bound_known,
 )
 
 INDEX = Index(
@@ -170,4 +178,6 @@ INDEX = Index(
     make_state=make_state,
     purpose="how little Gaussian clusters overlap, summed over pairs",
     prediction="category",
+    bounds_above=rws.FEW,
+    carry=gaussians.carry,
 )

@@ -67,7 +67,8 @@ def merge(
             mom.put(state.moments, np.array([k - 2]), mom.together(both))
         else:
             mom.from_labels(state.moments, data, labels, k - 2)
-        index.update_all(state)
+        kept = np.delete(np.arange(k), [i, j])
+        index.update_changed(state, kept, np.array([k - 2]))
         merges += 1
     return merges
 
@@ -80,13 +81,14 @@ def drop_empty(
 ) -> None:
     """rule 9: an emptied cluster's map field column goes, higher labels move down by one."""
     k = int(state.moments.size[0])
+    kept = np.flatnonzero(state.moments.n[:k] > 0)
     for i in np.flatnonzero(state.moments.n[:k] == 0)[::-1]:
         if map_field is not None:
             field.drop_column(map_field, int(state.moments.size[0]), i)
         labels[labels > i] -= 1
         mom.drop(state.moments, i)
     if state.moments.size[0] < k:
-        index.update_all(state)
+        index.update_changed(state, kept, base.NONE)
 
 
 def _candidates(
@@ -112,10 +114,12 @@ def best_split(
     data: Data,
     labels: NDArray[np.int64],
     predicted: NDArray[np.int64],
+    promise: NDArray[np.float64] | None = None,
 ) -> tuple[int, int] | None:
     """Cluster and category of the best part to split off; None if there is no candidate.
 
-    ``predicted``: the cluster of every category.
+    ``predicted``: the cluster of every category. Those of greater ``promise`` are tried first: it
+    is the score that they had the last time, and becomes that of now.
     """
     category, k = members.category, int(state.moments.size[0])
     cluster_of = _candidates(predicted, members, labels, k)
@@ -124,16 +128,18 @@ def best_split(
         return None
     d = data.shape[1]
     together = max(1, PARTS_SIZE // (d * d if index.needs_scatter else d))
-    scores = np.empty(len(cluster_of))
+    scores, least = np.zeros(len(cluster_of)) if promise is None else promise, -np.inf
+    promising = candidates[np.argsort(-scores[candidates], kind="stable")]
     own = cluster_of[category] == labels
     for start in range(0, len(candidates), together):
-        chosen = candidates[start : start + together]
+        chosen = promising[start : start + together]
         row = np.full(len(cluster_of), -1, np.int64)
         row[chosen] = np.arange(len(chosen))
         parts = _parts(index, data, np.where(own, row[category], -1), len(chosen))
         for first in range(0, len(chosen), PARTS):  # an interrupt is seen in between
             rows = np.arange(first, min(first + PARTS, len(chosen)))
-            index.trial_splits(state, parts, rows, chosen, cluster_of, scores)
+            index.trial_splits(state, parts, rows, chosen, cluster_of, scores, least)
+            least = max(least, float(scores[chosen[rows]].max()))
     best = -1
     # Clusters in rising order, and within them categories: the paper's tie rule holds in a cluster.
     for q in candidates[np.argsort(cluster_of[candidates], kind="stable")]:
@@ -163,12 +169,13 @@ def split(
     n_clusters: int,
 ) -> int:
     """Split until there are ``n_clusters``, or nothing can be split. Returns how many splits."""
-    splits = 0
+    splits, promise = 0, np.zeros(0)
     while state.moments.size[0] < n_clusters:
         k = int(state.moments.size[0])
         if splits == 0:
             predicted = predictions(network, k)
-        found = best_split(index, state, network, members, data, labels, predicted)
+            promise = np.zeros(len(predicted))
+        found = best_split(index, state, network, members, data, labels, predicted, promise)
         if found is None:
             break
         i, q = found
@@ -177,6 +184,6 @@ def split(
         state.moments.size[0] = k + 1
         mom.from_labels(state.moments, data, labels, i)
         mom.from_labels(state.moments, data, labels, k)
-        index.update_all(state)
+        index.update_changed(state, np.arange(k), np.array([i, k]))
         splits += 1
     return splits

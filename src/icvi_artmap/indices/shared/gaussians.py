@@ -16,6 +16,10 @@ a sum of squares, in which nothing cancels: z in the direction of w, which is st
 it. That is a substitution, O(d²), for every pair with a target. What the cluster that x leaves has
 to do with the others is computed by factorisation, once for all targets, as is its pair with each.
 
+Up to WIDTH features h of a Gaussian to all clusters is computed for VECTOR of them at a time, from
+moments that are kept side by side. That takes a fifteenth of a factorisation for each, so no
+factors of pairs are kept there where there are many clusters.
+
 With many clusters, sums over rows are kept too: what a pair adds to the score (``worth``), summed
 over the pairs of each cluster. They follow the changes, so they have lost some digits, and a score
 made of them is called quick. Only targets are tried that may win by a bound (``bound_moves``), and
@@ -31,7 +35,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi_artmap._compile.jit import inline, shared
-from icvi_artmap._compile.vectors import aligned_zeros
+from icvi_artmap._compile.simd import WIDTH, solve_each
+from icvi_artmap._compile.vectors import VECTOR, aligned_zeros
 from icvi_artmap.indices.base import dispatched, implement
 from icvi_artmap.indices.shared import centres as cen
 from icvi_artmap.indices.shared import cholesky
@@ -41,6 +46,10 @@ from icvi_artmap.samples.moments import Moments
 
 #: Small numbers. Not plain ones: a function is compiled anew for every literal integer.
 FIRST, NO_NEW, ONE_NEW, TWO_NEW = np.int64(0), np.int64(0), np.int64(1), np.int64(2)
+#: What has been done for a target.
+UNTRIED, BOUNDED, TRIED = np.int64(0), np.int64(1), np.int64(2)
+#: Whether systems are solved for what is asked, or only as far as h needs it.
+BACK, FORWARD = np.int64(1), np.int64(0)
 #: No cluster.
 NOBODY = np.int64(-1)
 #: ln|A| of a pair that has to be factorised again.
@@ -51,6 +60,8 @@ MOST_KEPT = 1 << 26
 NOTHING = 1e-200
 #: Sums over rows are computed anew after so many changes of clusters.
 CHANGES = np.int64(1024)
+#: Clusters that are kept as the nearest ones of each.
+NEAR = VECTOR
 #: A part of a quadratic form that its factor may have lost by rounding, where the ridge is small.
 UNSURE = 1e-3
 #: A part of all that was ever added to the sums of pulls that these may have lost by rounding.
@@ -82,6 +93,8 @@ class Sums(NamedTuple):
     far_row: NDArray[np.float64]  #: (k,) their sums over rows
     part: NDArray[np.float64]  #: (k, k) what ``of_target`` says of row and column
     parts: NDArray[np.float64]  #: (k,) its sums over rows
+    near: NDArray[np.int64]  #: (k, NEAR) clusters with which h is least, or nearly so; else NOBODY
+    tried: NDArray[np.int64]  #: (k,) scratch: whether a target has been bounded twice, and tried
 
 
 class Pulls(NamedTuple):
@@ -93,11 +106,33 @@ class Pulls(NamedTuple):
     mass: NDArray[np.float64]  #: (k,) Σ |v|² of all v there have been
 
 
+class Beside(NamedTuple):
+    """Moments of all clusters side by side, a vector of them at a time; of none if d > WIDTH."""
+
+    scatter: NDArray[np.float64]  #: (d, d, kp)
+    centre: NDArray[np.float64]  #: (d, kp)
+    weight: NDArray[np.float64]  #: (kp,) that of the scatter in the covariance
+    share: NDArray[np.float64]  #: (kp,) 1 / n
+    work: NDArray[np.float64]  #: (d, d + 1, VECTOR) scratch
+    determinant: NDArray[np.float64]  #: (kp,) scratch
+
+
 class Alone(NamedTuple):
     """Of every cluster: the factor of S/n + 2δI, which all A of its pairs are no less than."""
 
-    factor: NDArray[np.float64]  #: (k, dp, dp)
+    factor: NDArray[np.float64]  #: (k, dp, dp); of none if they are kept side by side
+    inverse: NDArray[np.float64]  #: (d, d, kp) inverses of all factors side by side, transposed
     stale: NDArray[np.bool_]  #: (k,) whether the factor does not belong to the moments
+    reach: NDArray[np.float64]  #: (kp,) scratch: what a sample's squared length is at most
+    z: NDArray[np.float64]  #: (kp,) scratch
+
+
+class Few(NamedTuple):
+    """Some clusters, a vector of them, that a Gaussian is compared with first."""
+
+    rows: NDArray[np.int64]  #: (VECTOR,) their numbers
+    h: NDArray[np.float64]  #: (VECTOR,)
+    beside: Beside  #: their moments, side by side
 
 
 class Room(NamedTuple):
@@ -111,7 +146,7 @@ class Room(NamedTuple):
     u: NDArray[np.float64]  #: (dp,)
     z: NDArray[np.float64]  #: (dp,)
     block: NDArray[np.float64]  #: (BLOCK,)
-    squared: NDArray[np.float64]  #: (1,) the quadratic form in the last h computed
+    squared: NDArray[np.float64]  #: (kp,) the quadratic forms in the last h computed
 
 
 class GaussiansState(NamedTuple):
@@ -126,6 +161,8 @@ class GaussiansState(NamedTuple):
     pairs: Pairs
     sums: Sums
     alone: Alone
+    beside: Beside
+    few: Few
     pulls: Pulls
     first: NDArray[np.float64]  #: (k,) scratch: h of a new cluster
     second: NDArray[np.float64]  #: (k,) scratch: h of another
@@ -143,10 +180,35 @@ def make_pulls(k: int, d: int) -> Pulls:
     )
 
 
+def make_beside(k: int, d: int) -> Beside:
+    across = -(-k // VECTOR) * VECTOR if d <= WIDTH else 0
+    return Beside(
+        scatter=aligned_zeros((d, d, across)),
+        centre=aligned_zeros((d, across)),
+        weight=aligned_zeros(across),
+        share=aligned_zeros(across),
+        work=aligned_zeros((d, d + 1, VECTOR)),
+        determinant=aligned_zeros(across),
+    )
+
+
+def make_alone(k: int, d: int) -> Alone:
+    side, across = cholesky.padded(d), -(-k // VECTOR) * VECTOR
+    beside = d <= WIDTH
+    return Alone(
+        factor=aligned_zeros((0 if beside else k, side, side)),
+        inverse=aligned_zeros((d, d, across if beside else 0)),
+        stale=np.ones(k, np.bool_),
+        reach=aligned_zeros(across),
+        z=aligned_zeros(across),
+    )
+
+
 def make_fields(moments: Moments, total: Moments) -> GaussiansState:
     k, d = moments.mean.shape
     side = cholesky.padded(d)
-    kept = k if k * k * side * side <= MOST_KEPT else 0
+    at_once = d <= WIDTH and k > rws.FEW
+    kept = k if k * k * side * side <= MOST_KEPT and not at_once else 0
     return GaussiansState(
         moments=moments,
         delta=ridge(d),
@@ -171,9 +233,13 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
             far_row=np.zeros(k),
             part=np.zeros((k, k)),
             parts=np.zeros(k),
+            near=np.full((k, NEAR), NOBODY),
+            tried=np.zeros(k, np.int64),
         ),
         pulls=make_pulls(0, d),
-        alone=Alone(factor=aligned_zeros((k, side, side)), stale=np.ones(k, np.bool_)),
+        alone=make_alone(k, d),
+        beside=make_beside(k, d),
+        few=Few(np.zeros(VECTOR, np.int64), np.zeros(VECTOR), make_beside(VECTOR, d)),
         first=np.empty(k),
         second=np.empty(k),
         room=Room(
@@ -185,7 +251,7 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
             u=aligned_zeros(side),
             z=aligned_zeros(side),
             block=aligned_zeros(cholesky.BLOCK),
-            squared=np.zeros(1),
+            squared=aligned_zeros(-(-k // VECTOR) * VECTOR),
         ),
         scratch=np.empty(side),
     )
@@ -221,15 +287,18 @@ def doubt(state):
 
 
 @dispatched
-def of_target(state, i, row):
-    """What bounds need to know of a pair whose first cluster is a target, to be summed."""
+def of_pairs(state, i, target, out):
+    """out[row]: what bounds need to know of the pair of i and row, to be summed.
+
+    The target of moves is i, if ``target``, or row.
+    """
 
 
 @dispatched
 def bound_moves(state, x, src, out):
     """out[i]: no less than the score of a move of x from src to i; whether these can be used.
 
-    ``second`` has the h of what is left of src.
+    ``second`` has the h of what is left of src, ``sums.rest`` what they are worth.
     """
 
 
@@ -244,6 +313,14 @@ def bound_move(state, x, src, i):
 @dispatched
 def bound_merge(state, i, j):
     """No less than the score with clusters i and j merged."""
+
+
+@dispatched
+def bound_known(state, i, j, known):
+    """No less than the score without clusters i and j, and with new ones.
+
+    ``known``: what some of their pairs are worth together.
+    """
 
 
 @inline
@@ -302,15 +379,71 @@ def _entropy(squared, logdet, d):
 
 
 @inline
-def _from_cluster(state, covariance, mean, row):
+def _pair(moments, room, delta, covariance, mean, row):
     """h of a Gaussian and the present cluster ``row``."""
-    m, room, d = state.moments, state.room, state.moments.mean.shape[1]
+    m, d = moments, mean.shape[0]
     divisor = max(m.n[row] - 1.0, 1.0)
     a = room.matrix
-    logdet = _factorise(a, covariance, m.scatter[row], divisor, state.delta, d, room.block)
+    logdet = _factorise(a, covariance, m.scatter[row], divisor, delta, d, room.block)
     squared = cholesky.quadratic(a, mean, m.mean[row], room.u, room.z, FIRST, 0.0, np.inf)
-    room.squared[0] = squared
+    room.squared[row] = squared
     return _entropy(squared, logdet, d)
+
+
+@inline
+def _keep_beside(state, i):
+    """The moments of cluster i, as they are now."""
+    m, beside, d = state.moments, state.beside, state.moments.mean.shape[1]
+    if beside.weight.shape[0] == 0:
+        return
+    beside.weight[i] = 1.0 / max(m.n[i] - 1.0, 1.0)
+    beside.share[i] = 1.0 / max(m.n[i], 1.0)
+    for f in range(d):
+        beside.centre[f, i] = m.mean[i, f]
+        for g in range(f, d):
+            beside.scatter[f, g, i] = m.scatter[i, f, g]
+
+
+@inline
+def _solve_beside(beside, room, delta, matrix, mean, weights, at, back):
+    """For the clusters from ``at`` on, see ``solve_each``."""
+    solve_each(
+        beside.scatter,
+        beside.centre,
+        weights,
+        matrix,
+        mean,
+        beside.work,
+        beside.determinant,
+        room.squared,
+        delta,
+        at,
+        weights.shape[0],
+        matrix.shape[1],
+        mean.shape[0],
+        back,
+    )
+
+
+@shared
+def _to_all(moments, beside, room, delta, covariance, mean, i, j, out):
+    """h of a Gaussian to all present clusters but i and j, of which any numbers are told."""
+    k, d = moments.size[0], mean.shape[0]
+    if beside.weight.shape[0] == 0:
+        for row in range(k):
+            if row != i and row != j:
+                out[row] = _pair(moments, room, delta, covariance, mean, row)
+        return
+    for at in range(0, k, VECTOR):
+        _solve_beside(beside, room, delta, covariance, mean, beside.weight, at, FORWARD)
+    for row in range(k):
+        out[row] = _entropy(room.squared[row], math.log(beside.determinant[row]), d)
+
+
+@inline
+def _to_others(state, covariance, mean, i, j, out):
+    m, beside, room = state.moments, state.beside, state.room
+    _to_all(m, beside, room, state.delta, covariance, mean, i, j, out)
 
 
 @inline
@@ -323,12 +456,88 @@ def _of_new(state):
     return _entropy(squared, logdet, d)
 
 
+@shared
+def _to_few(moments, few, room, delta, covariance, mean, count):
+    """h of a Gaussian to the first so many of the few."""
+    m, beside, d = moments, few.beside, mean.shape[0]
+    if beside.weight.shape[0] == 0:
+        for at in range(count):
+            few.h[at] = _pair(m, room, delta, covariance, mean, few.rows[at])
+        return
+    for at in range(count):
+        row = few.rows[at]
+        beside.weight[at] = 1.0 / max(m.n[row] - 1.0, 1.0)
+        for f in range(d):
+            beside.centre[f, at] = m.mean[row, f]
+            for g in range(f, d):
+                beside.scatter[f, g, at] = m.scatter[row, f, g]
+    _solve_beside(beside, room, delta, covariance, mean, beside.weight, FIRST, FORWARD)
+    for at in range(count):
+        few.h[at] = _entropy(room.squared[at], math.log(beside.determinant[at]), d)
+
+
 @inline
-def _to_others(state, covariance, mean, i, j, out):
-    """h of a Gaussian to all present clusters but i and j."""
+def choose_near(state, i, j):
+    """The few become clusters near i and j, which may be the same; returns how many they are."""
+    near, rows, count = state.sums.near, state.few.rows, 0
+    for place in range(NEAR if i == j else NEAR // 2):
+        for c in (i, j):
+            row = near[c, place]
+            new = row != NOBODY and row != i and row != j
+            for at in range(count):
+                new = new and rows[at] != row
+            if new:
+                rows[count] = row
+                count += 1
+    return count
+
+
+@inline
+def all_worth(state, i, j, table):
+    """What the pairs of a new cluster with all that are left without i and j are worth."""
+    total = 0.0
     for row in range(state.moments.size[0]):
         if row != i and row != j:
-            out[row] = _from_cluster(state, covariance, mean, row)
+            total += worth(state, table[row])
+    return total
+
+
+@inline
+def known_of(state, covariance, mean, count, src):
+    """What the pairs of a Gaussian with the few, without src, are worth."""
+    total, few = 0.0, state.few
+    _to_few(state.moments, few, state.room, state.delta, covariance, mean, count)
+    for at in range(count):
+        if few.rows[at] != src:
+            total += worth(state, few.h[at])
+    return total
+
+
+@inline
+def _is_near(state, i, row):
+    """Put a cluster in place of the last one near i, if it is nearer."""
+    near, term = state.sums.near[i], state.term[i]
+    last, there = near[NEAR - 1], False
+    for place in range(NEAR):
+        there = there or near[place] == row
+    if not there and (last == NOBODY or term[row] < term[last]):
+        near[NEAR - 1] = row
+
+
+@inline
+def _renew_near(state, i):
+    """The clusters nearest to i, in order."""
+    near, term = state.sums.near[i], state.term[i]
+    for place in range(NEAR):
+        near[place] = NOBODY
+    for row in range(state.moments.size[0]):
+        last = near[NEAR - 1]
+        if row != i and (last == NOBODY or term[row] < term[last]):
+            place = NEAR - 1
+            while place > 0 and (near[place - 1] == NOBODY or term[row] < term[near[place - 1]]):
+                near[place] = near[place - 1]
+                place -= 1
+            near[place] = row
 
 
 @inline
@@ -341,25 +550,34 @@ def _exchange(state, i, row, h, squared):
 
 
 @inline
-def _exchange_part(state, i, row):
-    """The sum over the row of i with another entry."""
-    sums, part = state.sums, of_target(state, i, row)
-    sums.parts[i] += part - sums.part[i, row]
-    sums.part[i, row] = part
+def _exchange_parts(state, i):
+    """The sums over rows with other entries of i."""
+    sums, k = state.sums, state.moments.size[0]
+    of_pairs(state, i, True, state.first)
+    of_pairs(state, i, False, state.second)
+    sums.parts[i] = 0.0
+    for row in range(k):
+        if row != i:
+            sums.part[i, row] = state.first[row]
+            sums.parts[i] += state.first[row]
+            sums.parts[row] += state.second[row] - sums.part[row, i]
+            sums.part[row, i] = state.second[row]
 
 
 @inline
-def _update_cluster(state, i):
-    m, room, sums, summed = state.moments, state.room, state.sums, state.sums.changes[0] > 0
+def _update_cluster(state, i, summed):
+    m, room, sums = state.moments, state.room, state.sums
     gain, far = 0.0, 0.0
     state.alone.stale[i] = True
     _plain_covariance(room.one, m, i, room.u, state.delta)
+    _to_others(state, room.one, m.mean[i], i, i, state.first)
+    kept = state.pairs.factor.shape[0] > 0
     for row in range(m.size[0]):
-        state.pairs.logdet[i, row] = STALE
-        state.pairs.logdet[row, i] = STALE
+        if kept:
+            state.pairs.logdet[i, row] = STALE
+            state.pairs.logdet[row, i] = STALE
         if row != i:
-            h = _from_cluster(state, room.one, m.mean[i], row)
-            squared = room.squared[0]
+            h, squared = state.first[row], room.squared[row]
             if summed:
                 gain += _exchange(state, i, row, h, squared)
                 far += squared
@@ -367,10 +585,12 @@ def _update_cluster(state, i):
             state.term[row, i] = h
             sums.far[i, row] = squared
             sums.far[row, i] = squared
-            if summed:
-                _exchange_part(state, i, row)
-                _exchange_part(state, row, i)
     if summed:
+        _exchange_parts(state, i)
+        _renew_near(state, i)
+        for row in range(m.size[0]):
+            if row != i:
+                _is_near(state, row, i)
         sums.row[i] += gain
         sums.total[0] += gain
         sums.far_row[i] = far
@@ -378,12 +598,17 @@ def _update_cluster(state, i):
 
 @inline
 def update(state, i, j):
+    """Sums follow moves; after other changes, which come together, all are summed again."""
     sums = state.sums
-    if sums.size[0] != state.moments.size[0]:
+    if i == j or sums.size[0] != state.moments.size[0]:
         sums.changes[0] = 0
-    for c in (i, j):
-        _update_cluster(state, c)
-    if sums.changes[0] > 0:
+    summed = sums.changes[0] > 0
+    _keep_beside(state, i)
+    _keep_beside(state, j)
+    _update_cluster(state, i, summed)
+    if i != j:
+        _update_cluster(state, j, summed)
+    if summed:
         sums.changes[0] -= 1
         sums.trace[0] = _traces(state)
         sums.total[1] = max(sums.total[1], sums.total[0])
@@ -419,13 +644,15 @@ def renew_sums(state):
         sums.row[row] = 0.0
         sums.parts[row] = 0.0
         sums.far_row[row] = 0.0
+        of_pairs(state, row, True, state.first)
         for column in range(k):
             if column != row:
                 sums.row[row] += worth(state, state.term[row, column])
-                sums.part[row, column] = of_target(state, row, column)
+                sums.part[row, column] = state.first[column]
                 sums.parts[row] += sums.part[row, column]
                 sums.far_row[row] += sums.far[row, column]
         sums.total[0] += 0.5 * sums.row[row]
+        _renew_near(state, row)
     sums.total[1] = sums.total[0]
     sums.trace[0] = _traces(state)
     sums.size[0] = k
@@ -447,25 +674,69 @@ def _solve_back(a, z, v, d):
 
 
 @inline
-def renew_pull(state, i, row):
-    """v of a pair and the sums over it; returns by how much its h grows with A in place of M."""
-    m, room, pulls, d = state.moments, state.room, state.pulls, state.moments.mean.shape[1]
-    v, total, square = pulls.vector[i, row], pulls.total[i], pulls.square[i]
-    for sign in (-1.0, 1.0):
-        if sign > 0.0:
-            _plain_covariance(room.other, m, row, room.u, state.delta)
-            a, n = room.matrix, float(m.n[i])
-            logdet = _factorise(a, room.other, m.scatter[i], n, state.delta, d, room.block)
-            squared = cholesky.quadratic(
-                a, m.mean[i], m.mean[row], room.u, room.z, FIRST, 0.0, np.inf
-            )
-            _solve_back(a, room.z, v, d)
-        for f in range(d):
-            total[f] += sign * v[f]
-            pulls.mass[i] += v[f] * v[f]
-            for g in range(d):
-                square[f, g] += sign * v[f] * v[g]
-    return _entropy(squared, logdet, d) - state.term[i, row]
+def _add_pull(pulls, i, v, sign):
+    """To the sums of target i."""
+    total, square = pulls.total[i], pulls.square[i]
+    for f in range(v.shape[0]):
+        part = sign * v[f]
+        total[f] += part
+        pulls.mass[i] += v[f] * v[f]
+        row = square[f]
+        for g in range(v.shape[0]):
+            row[g] += part * v[g]
+
+
+@inline
+def _renew_pull(state, i, row):
+    """v of a pair and the sums over it; returns h with A in place of M."""
+    m, room, v = state.moments, state.room, state.pulls.vector[i, row]
+    d = v.shape[0]
+    _add_pull(state.pulls, i, v, -1.0)
+    _plain_covariance(room.other, m, row, room.u, state.delta)
+    a, n = room.matrix, float(m.n[i])
+    logdet = _factorise(a, room.other, m.scatter[i], n, state.delta, d, room.block)
+    squared = cholesky.quadratic(a, m.mean[i], m.mean[row], room.u, room.z, FIRST, 0.0, np.inf)
+    _solve_back(a, room.z, v, d)
+    _add_pull(state.pulls, i, v, 1.0)
+    return _entropy(squared, logdet, d)
+
+
+@inline
+def _renew_pulls_beside(state, i, target, out):
+    """The same for all pairs of i, a vector of them at a time."""
+    m, room, beside, pulls = state.moments, state.room, state.beside, state.pulls
+    k, d, matrix, sign = m.size[0], m.mean.shape[1], room.other, 1.0 if target else -1.0
+    if target:
+        cholesky.load(matrix, m.scatter[i], float(m.n[i]), state.delta)
+    else:
+        _plain_covariance(matrix, m, i, room.u, state.delta)
+    weights = beside.weight if target else beside.share
+    for at in range(0, k, VECTOR):
+        _solve_beside(beside, room, state.delta, matrix, m.mean[i], weights, at, BACK)
+        for row in range(at, min(at + VECTOR, k)):
+            if row != i:
+                one, other = (i, row) if target else (row, i)
+                v = pulls.vector[one, other]
+                _add_pull(pulls, one, v, -1.0)
+                for f in range(d):
+                    v[f] = sign * beside.work[f, d, row - at]
+                _add_pull(pulls, one, v, 1.0)
+    for row in range(k):
+        out[row] = _entropy(room.squared[row], math.log(beside.determinant[row]), d)
+
+
+@inline
+def renew_pulls(state, i, target, out):
+    """v of all pairs of i, and the sums over them; out[row]: by how much h grows with A for M."""
+    k = state.moments.size[0]
+    if state.beside.weight.shape[0] > 0:
+        _renew_pulls_beside(state, i, target, out)
+    else:
+        for row in range(k):
+            if row != i:
+                out[row] = _renew_pull(state, i if target else row, row if target else i)
+    for row in range(k):
+        out[row] -= state.term[i, row]
 
 
 @inline
@@ -489,24 +760,58 @@ def pulled(state, x, i, src):
 
 
 @inline
-def reach(state, x, i):
-    """No less than q = uᵀA⁻¹u, u = x - mu_i, for the pairs of cluster i with any other."""
-    m, alone, room = state.moments, state.alone, state.room
-    a = alone.factor[i]
-    if alone.stale[i]:
-        d = m.mean.shape[1]
-        cholesky.load(a, m.scatter[i], float(m.n[i]), 2.0 * state.delta)
-        cholesky.eliminate(a, FIRST, d)
-        cholesky.invert_blocks(a, d, room.block)
-        alone.stale[i] = False
-    q = cholesky.quadratic(a, x, m.mean[i], room.u, room.z, FIRST, 0.0, np.inf)
-    return q * (1.0 + UNSURE)
+def _renew_alone(moments, alone, room, delta, i):
+    """The factor of a cluster that has changed."""
+    d, kept = moments.mean.shape[1], alone.factor.shape[0] > 0
+    a = alone.factor[i] if kept else room.matrix
+    cholesky.load(a, moments.scatter[i], float(moments.n[i]), 2.0 * delta)
+    cholesky.eliminate(a, FIRST, d)
+    cholesky.invert_blocks(a, d, room.block)
+    if not kept:
+        for r in range(d):
+            for c in range(r + 1):
+                alone.inverse[r, c, i] = a[c, r]
+    alone.stale[i] = False
+
+
+@shared
+def _reach_all(moments, beside, alone, room, delta, x):
+    m, q, z, k, d = moments, alone.reach, alone.z, moments.size[0], x.shape[0]
+    for i in range(k):
+        if alone.stale[i]:
+            _renew_alone(m, alone, room, delta, i)
+    if alone.factor.shape[0] > 0:
+        for i in range(k):
+            a = alone.factor[i]
+            q[i] = cholesky.quadratic(a, x, m.mean[i], room.u, room.z, FIRST, 0.0, np.inf)
+    else:
+        for i in range(q.shape[0]):
+            q[i] = 0.0
+        for r in range(d):
+            for i in range(z.shape[0]):
+                z[i] = 0.0
+            for c in range(r + 1):
+                row, centre, of_x = alone.inverse[r, c], beside.centre[c], x[c]
+                for i in range(z.shape[0]):
+                    z[i] += row[i] * (of_x - centre[i])
+            for i in range(z.shape[0]):
+                q[i] += z[i] * z[i]
+    for i in range(k):
+        q[i] *= 1.0 + UNSURE
+
+
+@inline
+def reach_all(state, x):
+    """``reach`` is no less than q = uᵀA⁻¹u, u = x - mu_i, for the pairs of i with any other."""
+    _reach_all(state.moments, state.beside, state.alone, state.room, state.delta, x)
 
 
 @inline
 def left_over(state, i, src):
-    """Sum over the pairs without i and src."""
+    """Sum over the pairs without i and src, which may be the same."""
     sums = state.sums
+    if i == src:
+        return sums.total[0] - sums.row[i]
     both = sums.row[i] + sums.row[src] - worth(state, state.term[i, src])
     return sums.total[0] - both
 
@@ -614,25 +919,35 @@ def with_target(state, x, i, row):
     """h of cluster i with x and cluster ``row``."""
     if state.pairs.factor.shape[0] > 0:
         return _after_adding(state, x, i, row)
-    return _from_cluster(state, state.room.one, state.room.mean_one, row)
+    room = state.room
+    return _pair(state.moments, room, state.delta, room.one, room.mean_one, row)
 
 
 @inline
 def _try(state, x, src, i):
     """The h of target i with x to ``first``; returns that to what is left of src."""
-    for row in range(state.moments.size[0]):
-        if row != i and row != src:
-            state.first[row] = with_target(state, x, i, row)
+    if state.pairs.factor.shape[0] == 0:
+        _to_others(state, state.room.one, state.room.mean_one, i, src, state.first)
+    else:
+        for row in range(state.moments.size[0]):
+            if row != i and row != src:
+                state.first[row] = _after_adding(state, x, i, row)
     return _of_new(state)
 
 
 @inline
 def _quick(state, i, src, pair):
     """The quick score of a move from src to i; that in full, if it has lost too many digits."""
+    rest, of_i = state.sums.rest[0], worth(state, state.second[i])
     total = left_over(state, i, src) + worth(state, pair)
+    lost = abs(of_i) > 0.5 * abs(rest)  # digits, if the one were taken from the other
+    if not lost:
+        total += rest - of_i
     for row in range(state.moments.size[0]):
         if row != i and row != src:
-            total += worth(state, state.first[row]) + worth(state, state.second[row])
+            total += worth(state, state.first[row])
+            if lost:
+                total += worth(state, state.second[row])
     quick = quick_score(state, total)
     return combine(state, i, src, TWO_NEW, pair) if np.isnan(quick) else quick
 
@@ -669,24 +984,52 @@ def leave(state, x, src):
 
 
 @inline
+def leave_many(state, x, src):
+    """The same, and what they are worth together."""
+    leave(state, x, src)
+    total = 0.0
+    for row in range(state.moments.size[0]):
+        if row != src:
+            total += worth(state, state.second[row])
+    state.sums.rest[0] = total
+
+
+@inline
+def _most_promising(tried, out, k):
+    """Of the targets not tried, the first with the greatest bound; NOBODY if all are."""
+    best = int(NOBODY)
+    for i in range(k):
+        if tried[i] != TRIED and (best == NOBODY or not out[i] <= out[best]):
+            best = i
+    return best
+
+
+@inline
 def _try_some(state, x, src, out):
     """Moves of a sample that is not alone, among many clusters."""
     k = state.moments.size[0]
     renew_sums(state)
-    leave(state, x, src)
+    leave_many(state, x, src)
     some = bound_moves(state, x, src, out)
     out[src] = quick_score(state, state.sums.total[0])
     if np.isnan(out[src]):
         out[src] = score(state)
-    best, i = out[src], rws.first_to_try(out, src, k, some)
-    for _ in range(k):
-        if i != src and not (some and _loses(state, out[i], best)):
-            prepare(state, x, src, i)
-            out[i] = bound_move(state, x, src, i) if some else np.inf
-            if not _loses(state, out[i], best):
-                out[i] = _quick(state, i, src, _try(state, x, src, i))
-                best = max(best, out[i])
-        i = i + 1 if i < k - 1 else 0
+    best, tried = out[src], state.sums.tried
+    for i in range(k):
+        tried[i] = UNTRIED if some else BOUNDED
+    tried[src] = TRIED
+    for _ in range(2 * k):
+        i = _most_promising(tried, out, k)
+        if i == NOBODY or (some and _loses(state, out[i], best)):
+            break
+        prepare(state, x, src, i)
+        if tried[i] == UNTRIED:
+            out[i] = min(out[i], bound_move(state, x, src, i))
+            tried[i] = BOUNDED
+        else:
+            out[i] = _quick(state, i, src, _try(state, x, src, i))
+            best = max(best, out[i])
+            tried[i] = TRIED
     _in_full(state, x, src, out, best)
     return cen.scores_resolution(out, k)
 
@@ -724,7 +1067,8 @@ def trial_moves(state, s, x, src, out):
 def trial_merge(state, i, j, least):
     m, room = state.moments, state.room
     n = m.n[i] + m.n[j]
-    if m.size[0] > rws.FEW and least > -np.inf:
+    bounded = m.size[0] > rws.FEW and least > -np.inf
+    if bounded:
         renew_sums(state)
         bound = bound_merge(state, i, j)
         if _loses(state, bound, least):
@@ -734,14 +1078,26 @@ def trial_merge(state, i, j, least):
         room.mean_one[f] = m.mean[i, f] + m.n[j] / n * room.u[f]
     weight = m.n[i] * (m.n[j] / n)
     _covariance(room.one, m.scatter[i], m.scatter[j], 1.0, weight, room.u, n, state.delta)
+    if bounded:
+        known = known_of(state, room.one, room.mean_one, choose_near(state, i, j), NOBODY)
+        bound = bound_known(state, i, j, known)
+        if _loses(state, bound, least):
+            return bound
     _to_others(state, room.one, room.mean_one, i, j, state.first)
+    if bounded:
+        bound = bound_known(state, i, j, all_worth(state, i, j, state.first))
+        if _loses(state, bound, least):
+            return bound
     return _replaced_by_one(state, i, j)
 
 
 @inline
-def trial_split(state, i, parts, p, q):
+def trial_split(state, i, parts, p, q, least):
     m, room = state.moments, state.room
     n_p, left = parts.n[p], m.n[i] - parts.n[p]
+    bounded = m.size[0] > rws.FEW and least > -np.inf
+    if bounded:
+        renew_sums(state)
     for f in range(m.mean.shape[1]):
         room.u[f] = parts.mean[p, f] - m.mean[i, f]
         room.mean_one[f] = parts.mean[p, f]
@@ -750,16 +1106,54 @@ def trial_split(state, i, parts, p, q):
     s_i, s_p = m.scatter[i], parts.scatter[p]
     _covariance(room.other, s_i, s_p, -1.0, weight, room.u, left, state.delta)
     _plain_covariance(room.one, parts, p, room.u, state.delta)
+    pair = _of_new(state)
+    if bounded:
+        known = worth(state, pair)
+        bound = bound_known(state, i, i, known)
+        if not _loses(state, bound, least):
+            count = choose_near(state, i, i)
+            known += known_of(state, room.one, room.mean_one, count, NOBODY)
+            known += known_of(state, room.other, room.mean_other, count, NOBODY)
+            bound = min(bound, bound_known(state, i, i, known))
+        if _loses(state, bound, least):
+            return bound
     _to_others(state, room.one, room.mean_one, i, i, state.first)
     _to_others(state, room.other, room.mean_other, i, i, state.second)
-    return combine(state, i, i, TWO_NEW, _of_new(state))
+    if bounded:
+        known = all_worth(state, i, i, state.first) + all_worth(state, i, i, state.second)
+        bound = bound_known(state, i, i, known + worth(state, pair))
+        if _loses(state, bound, least):
+            return bound
+    return combine(state, i, i, TWO_NEW, pair)
+
+
+def carry(state: object, kept: NDArray[np.int64]) -> bool:
+    """Row r of the moments has been kept[r] before: so is what is known of pairs.
+
+    Sums are not: a change of any cluster has to be told (``update``) before they are asked for.
+    """
+    if not isinstance(state, GaussiansState):
+        return False
+    k = len(kept)
+    if not np.array_equal(kept, np.arange(k)):
+        tables = (state.term, state.sums.far)
+        side_by_side = state.beside[:4] if state.beside.weight.shape[0] > 0 else ()
+        for table in tables:
+            table[:k, :k] = table[np.ix_(kept, kept)]
+        for array in side_by_side:
+            array[..., :k] = array[..., kept]
+    state.alone.stale[:] = True
+    state.pairs.logdet[:] = STALE
+    state.sums.changes[0] = 0
+    state.changed[0] = True
+    return True
 
 
 def implement_gaussians(state_type: type, **functions: object) -> None:
     """Register an index that is a function of the cross-entropies of all pairs.
 
-    ``combine``, ``refer``, ``worth``, ``quick_score``, ``doubt``, ``of_target``,
-    ``bound_moves``, ``bound_move`` and ``bound_merge``.
+    ``combine``, ``refer``, ``worth``, ``quick_score``, ``doubt``, ``of_pairs``,
+    ``bound_moves``, ``bound_move``, ``bound_merge`` and ``bound_known``.
     """
     implement(
         state_type,

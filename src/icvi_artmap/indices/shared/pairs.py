@@ -195,7 +195,7 @@ def trial_merge(state, i, j, least):
 
 
 @inline
-def trial_split(state, i, parts, p, q):
+def trial_split(state, i, parts, p, q, least):
     m = state.moments
     apart = cen.split_distances(m, state.centres, i, parts, p, state.first, state.second)
     key = max(_kept(state, i, i), _new(state, state.first, i, i), _new(state, state.second, i, i))

@@ -93,7 +93,7 @@ def trial_merge(state, i, j, least):
 
 
 @inline
-def trial_split(state, i, parts, p, q):
+def trial_split(state, i, parts, p, q, least):
     within = cen.split_within(state.moments, state.centres, i, parts, p)
     return _score(state, within, state.moments.size[0] + 1)
 
