@@ -127,10 +127,12 @@ reproduce-real: $(VENV)/installed-bench ## the paper's real data in trained late
 
 # What is generated goes first: an example is drawn anew only if it has changed itself, not if the
 # package has.
+DOCS_ARGS ?=
+
 .PHONY: docs
 docs: $(VENV)/installed-docs ## the documentation as web pages: build/docs/index.html
 	rm -rf docs/api docs/gallery build/docs
-	$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees docs build/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees $(DOCS_ARGS) docs build/docs
 	@echo build/docs/index.html
 
 .PHONY: pictures
