@@ -201,7 +201,7 @@ def learn_scaling(X: NDArray[np.floating]) -> Scaling:
         part = X[rows] - minimum
         part /= span
         total += part.sum(axis=0)
-    mean = np.where(constant, minimum, minimum + total / n_samples * span)
+    mean: NDArray[np.float64] = np.where(constant, minimum, minimum + total / n_samples * span)
     squares = np.zeros(n_features)
     for rows in blocks(n_samples):
         part = X[rows] - mean
