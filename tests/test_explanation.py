@@ -36,11 +36,11 @@ def three_clusters() -> np.ndarray:
 # --- index values --------------------------------------------------------------------------------
 
 
-def assert_values(actual: np.ndarray, expected: np.ndarray) -> None:
+def assert_values(actual: np.ndarray, expected: np.ndarray, rtol: float = 1e-9) -> None:
     # A sum that has lost its largest part keeps the rounding of that.
     largest = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
     atol = max(1e-9, 1e-15 * largest)
-    np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=atol)
+    np.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol)
 
 
 @pytest.mark.nojit
@@ -68,9 +68,12 @@ def test_values_of_training_samples_equal_batch(index: Any) -> None:
     Z, definition = standardised_table(X, learn_scaling(X)), batch(fitted.fitted_.index)
     samples = np.arange(12)[::-1]
     why = explain(fitted, X[samples], samples=samples)
+    # Next to the outlier the covariances of the others are almost the ridge: a sum of quadratic
+    # forms is known to eight digits there, by the formula too.
+    rtol = 1e-7 if index.name == "rH" else 1e-9
     for s, sample in enumerate(samples):
         expected = oracle.moving_values(definition, Z, fitted.labels_, sample)
-        assert_values(why.index_values[s], expected)
+        assert_values(why.index_values[s], expected, rtol)
     own = why.index_values[np.arange(12), fitted.labels_[samples]]
     np.testing.assert_allclose(own, fitted.index_value_, rtol=1e-9)
     assert why.sample_names == samples.tolist()

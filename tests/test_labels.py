@@ -12,9 +12,9 @@ from icvi_artmap.indices.registry import INDICES
 from icvi_artmap.network.driver import Network
 from icvi_artmap.network.resonance import FEW_BOXES
 
-RUNS_PER_INDEX = 60
+RUNS_PER_INDEX = 40
 #: Fewer of those whose oracle looks at all pairs of clusters again and again.
-RUNS_OF_PAIRS = {name: 30 for name in ("SIL", "GD53", "rCIP", "rH")}
+RUNS_OF_PAIRS = {name: 20 for name in ("SIL", "GD53", "rCIP", "rH")}
 RANDOM_RUNS = [
     (name, seed) for name in INDICES for seed in range(RUNS_OF_PAIRS.get(name, RUNS_PER_INDEX))
 ]
