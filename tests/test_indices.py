@@ -438,7 +438,7 @@ def test_no_bound_is_below_what_it_bounds(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("name", ["rCIP", "rH"])
+@pytest.mark.parametrize("name", ["PS", "rCIP", "rH"])
 def test_no_bound_of_a_merge_or_split_is_below_its_score(name: str, seed: int) -> None:
     """Whatever the least score is that counts, and however far a trial goes for it."""
     rng, walk = np.random.default_rng(seed), crowd(name, seed)
@@ -459,7 +459,7 @@ def test_no_bound_of_a_merge_or_split_is_below_its_score(name: str, seed: int) -
         leaves = rng.permutation(leaves)[: int(rng.integers(1, len(leaves)))]
         whole = np.zeros(len(walk.labels), np.int64)
         whole[leaves] = 1
-        parts = mom.empty_moments(1, walk.X.shape[1], True)
+        parts = mom.empty_moments(1, walk.X.shape[1], walk.index.needs_scatter)
         parts.size[0] = 1
         mom.from_labels(parts, walk.data, whole - 1)
         row, out = np.zeros(1, np.int64), np.empty(1)

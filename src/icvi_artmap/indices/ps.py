@@ -58,6 +58,7 @@ class Kept(NamedTuple):
     loss: NDArray[np.float64]  #: (k,) what the exponentials of all rows lose without a cluster
     slope: NDArray[np.float64]  #: (k,) the same of their derivatives by -ln γ
     bounds: NDArray[np.float64]  #: (2,) the largest argument in ``loss``, the largest cluster
+    centre: NDArray[np.float64]  #: (d,) Σ of the centres
     terms: NDArray[np.float64]  #: (4,) scratch: the begin of a series
 
 
@@ -69,7 +70,7 @@ class PSState(spreads.SpreadsState):
 
 
 def make_state(moments: Moments, total: Moments) -> PSState:
-    k = moments.mean.shape[0]
+    k, d = moments.mean.shape
     kept = Kept(
         row=np.zeros(k),
         total=np.zeros(2),
@@ -84,6 +85,7 @@ def make_state(moments: Moments, total: Moments) -> PSState:
         loss=np.zeros(k),
         slope=np.zeros(k),
         bounds=np.zeros(2),
+        centre=np.zeros(d),
         terms=np.zeros(4),
     )
     fields = spreads.make_fields(moments, total)
@@ -410,7 +412,10 @@ def bound_moves(state, src, rest, out):
 
 @inline
 def _renew_losses(state):
-    """What exponentials lose without a cluster, whichever else is taken away; their derivatives."""
+    """What exponentials lose without a cluster, whichever else is taken away; their derivatives.
+
+    And what else only merges and splits ask for.
+    """
     if not state.changed[1]:
         return
     k, kept, extremes = state.moments.size[0], state.cached, state.extremes
@@ -425,6 +430,10 @@ def _renew_losses(state):
             kept.slope[extremes.partner[row, p]] += third * far - argument * kept.near[row]
         kept.bounds[0] = max(kept.bounds[0], third)
     kept.bounds[1] = _most(state, spreads.NOBODY, spreads.NOBODY)
+    for f in range(kept.centre.shape[0]):
+        kept.centre[f] = 0.0
+        for row in range(k):
+            kept.centre[f] += state.centres.coordinates[f, row]
     state.changed[1] = False
 
 
@@ -462,6 +471,52 @@ def bound_merge(state, i, j, spread):
     return state.totals.n / max(kept.bounds[1], n) - total
 
 
+@inline
+def bound_split(state, i, parts, p):
+    """As if nobody but the two parts, and those that i is nearest to, got a nearer neighbour.
+
+    The part lies at mu_i + u, the rest at mu_i - w u, so the sum of all squared distances after the
+    split follows from Σ (mu_i - mu_row) and |u|².
+    """
+    _renew(state)
+    _renew_losses(state)
+    m, kept, coordinates = state.moments, state.cached, state.centres.coordinates
+    k, d, part = m.size[0], kept.centre.shape[0], parts.n[p]
+    left, length, along = m.n[i] - part, 0.0, 0.0
+    w = part / left
+    for f in range(d):
+        u = parts.mean[p, f] - m.mean[i, f]
+        length += u * u
+        along += u * (k * m.mean[i, f] - kept.centre[f])
+    own_part = own_rest = (1.0 + w) * (1.0 + w) * length
+    pairs = kept.total[0] + kept.row[i] + own_part
+    pairs += (k - 1) * (1.0 + w * w) * length + 2.0 * (1.0 - w) * along
+    beta = _scale(state, pairs, k + 1)
+    if kept.rate[0] == np.inf or beta == 0.0:
+        return np.inf
+    rate = 1.0 / beta
+    change = rate / kept.rate[0] - 1.0
+    total = _sum_of_terms(kept.series, change)
+    total -= _follows(kept.near[i], kept.apart[i] * kept.rate[0], change)
+    for row in range(k):
+        if kept.partner[row] == i and row != i:
+            to_part = to_rest = 0.0
+            for f in range(d):
+                u = parts.mean[p, f] - m.mean[i, f]
+                from_centre = m.mean[i, f] - coordinates[f, row]
+                to_part += (from_centre + u) * (from_centre + u)
+                to_rest += (from_centre - w * u) * (from_centre - w * u)
+            own_part, own_rest = min(own_part, to_part), min(own_rest, to_rest)
+            nearest = min(spreads.nearest(state, row, i, i), to_part, to_rest)
+            total += math.exp(-nearest * rate)
+            total -= _follows(kept.near[row], kept.apart[row] * kept.rate[0], change)
+    total += math.exp(-own_part * rate) + math.exp(-own_rest * rate)
+    most = max(float(part), float(left))
+    if m.n[i] < kept.bounds[1]:
+        most = max(most, kept.bounds[1])
+    return state.totals.n / most - total
+
+
 spreads.implement_spreads(
     PSState,
     relate=relate,
@@ -470,6 +525,7 @@ spreads.implement_spreads(
     with_two=with_two,
     bound_moves=bound_moves,
     bound_merge=bound_merge,
+    bound_split=bound_split,
     count=count,
 )
 

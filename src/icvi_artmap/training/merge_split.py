@@ -17,6 +17,8 @@ from icvi_artmap.samples.scaling import Data
 
 #: Numbers in the scatter matrices of the parts that are summed together: 32 MB.
 PARTS_SIZE = 1 << 22
+#: A part of the best score by which another one is clearly below it: far more than rounding.
+NEARLY = 1e-9
 #: Parts judged in one call.
 PARTS = 256
 
@@ -29,10 +31,17 @@ def _best_merge(index: Index, state: Any) -> tuple[int, int] | None:
     """
     best, pair = index.score(state), None
     scores = index.trial_merges(state, best, rising=True)
-    for i, j in np.argwhere(scores > best):
+    for i, j in np.argwhere((scores > best) & _nearly_best(scores)):
         if base.better(scores[i, j], best):
             best, pair = scores[i, j], (int(i), int(j))
     return pair
+
+
+def _nearly_best(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Those that are not clearly below the greatest: only they can win, whatever decides ties."""
+    most = scores.max(initial=-np.inf)
+    slack = NEARLY * max(1.0, abs(most)) if np.isfinite(most) else 0.0
+    return scores >= most - slack
 
 
 def merge(
@@ -140,7 +149,7 @@ def best_split(
             rows = np.arange(first, min(first + PARTS, len(chosen)))
             index.trial_splits(state, parts, rows, chosen, cluster_of, scores, least)
             least = max(least, float(scores[chosen[rows]].max()))
-    best = -1
+    best, candidates = -1, candidates[_nearly_best(scores[candidates])]
     # Clusters in rising order, and within them categories: the paper's tie rule holds in a cluster.
     for q in candidates[np.argsort(cluster_of[candidates], kind="stable")]:
         if best >= 0 and cluster_of[q] == cluster_of[best] and base.same(scores[q], scores[best]):

@@ -5,7 +5,8 @@ brings one or two new ones, of which size, spread and squared distances to the o
 from what is cached: no O(d) work per pair. An index of this kind provides ``relate``, a number for
 every ordered pair of clusters, of which the smallest in each row is wanted, and the scores
 ``score``, ``with_one`` and ``with_two``; the rest is here. With many clusters only those are tried
-that may win, if the index can bound their scores (``bound_moves``, ``bound_merge``).
+that may win, if the index can bound their scores (``bound_moves``, ``bound_merge``,
+``bound_split``).
 """
 
 from __future__ import annotations
@@ -112,6 +113,17 @@ def bound_merge(state, i, j, spread):
 
 @inline
 def no_bound(state, i, j, spread):
+    """For an index that has none."""
+    return np.inf
+
+
+@dispatched
+def bound_split(state, i, parts, p):
+    """No less than the score with row p of ``parts`` split off cluster i."""
+
+
+@inline
+def no_bound_of_split(state, i, parts, p):
     """For an index that has none."""
     return np.inf
 
@@ -242,6 +254,10 @@ def trial_merge(state, i, j, least):
 def trial_split(state, i, parts, p, q, least):
     m = state.moments
     left = m.n[i] - parts.n[p]
+    if m.size[0] > rws.FEW and least > -np.inf:
+        bound = bound_split(state, i, parts, p)
+        if rws.cannot_win(bound, least):
+            return bound
     apart = cen.split_distances(m, state.centres, i, parts, p, state.first, state.second)
     part = New(float(parts.n[p]), spread_of(parts, p), state.first)
     rest = New(float(left), cen.rest_compactness(m, i, parts, p) / left, state.second)
@@ -251,9 +267,14 @@ def trial_split(state, i, parts, p, q, least):
 def implement_spreads(state_type: type, **functions: object) -> None:
     """Register an index of this kind: ``relate``, ``score``, ``with_one`` and ``with_two``.
 
-    And ``bound_moves``, ``bound_merge`` and ``count``, if it has them.
+    And ``bound_moves``, ``bound_merge``, ``bound_split`` and ``count``, if it has them.
     """
-    others = {"bound_moves": no_bounds, "bound_merge": no_bound, "count": count_nothing}
+    others = {
+        "bound_moves": no_bounds,
+        "bound_merge": no_bound,
+        "bound_split": no_bound_of_split,
+        "count": count_nothing,
+    }
     functions = {**others, **functions}
     implement(
         state_type,
