@@ -10,8 +10,8 @@ TEXT = """## Many clusters
 
 Seconds an epoch, of two (`max_epochs=2, tol=0, refine=False`) from the true centres moved a little,
 set-up included: 100 samples for each of k clusters in 10 dimensions, which lie apart. rCIP is not
-here: it moves nearly all samples until clusters overlap, where bounds exclude little, and takes 8 ms
-and more for a sample with 1,000.
+here: it moves nearly all samples until clusters overlap, where bounds exclude little, and takes 8
+ms and more for a sample with 1,000.
 """
 
 FULL, QUICK, SMOKE = (100, 300, 1_000), (50, 200), (3, 40)
