@@ -39,9 +39,9 @@ def _best_merge(index: Index, state: Any) -> tuple[int, int] | None:
 
 def _nearly_best(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Those that are not clearly below the greatest: only they can win, whatever decides ties."""
-    most = scores.max(initial=-np.inf)
+    most = np.fmax.reduce(scores, axis=None, initial=-np.inf)  # of those that are numbers
     slack = NEARLY * max(1.0, abs(most)) if np.isfinite(most) else 0.0
-    return scores >= most - slack
+    return ~(scores < most - slack)
 
 
 def merge(

@@ -39,7 +39,7 @@ class SpreadsState(NamedTuple):
     relation: NDArray[np.float64]  #: (k, k) what ``relate`` says of row and column
     extremes: ext.Extremes  #: of ``relation``, the smallest of every row
     changed: NDArray[np.bool_]  #: (1,) whether a cluster has changed since ``cached`` was computed
-    cached: Any  #: (k + 1,) room for what an index computes when it is first asked
+    cached: Any  #: room for what an index computes when it is first asked: (k + 1,), if plain
     first: NDArray[np.float64]  #: (k,) scratch: squared distances of a new centre
     second: NDArray[np.float64]  #: (k,) scratch: squared distances of another
     rows: rws.Rows  #: scratch: bounds of trials
