@@ -106,7 +106,8 @@ def test_the_first_of_the_largest() -> None:
     for _ in range(500):
         count = int(rng.integers(0, 40))
         size = -(-count // VECTOR) * VECTOR
-        value, other = rng.integers(0, 6, size) / 5.0, 2.0 * rng.random(size)
+        value, other = rng.integers(-3, 6, size) / 5.0, 2.0 * rng.random(size)
+        value[rng.random(size) < 0.2] *= -1.0  # of zeros some are negative
         numbers = rng.permutation(size)
         place = int(rng.integers(-1, count))
         limit, last = (value[place], int(numbers[place])) if place >= 0 else (np.inf, -1)

@@ -292,17 +292,29 @@ members = _plain_members if config.DISABLE_JIT else _members
 
 
 def _reduced(builder: Any, operation: str, vector: Any) -> Any:
-    """One number from all lanes of a vector."""
-    kind = vector.type
-    name = f"llvm.vector.reduce.{operation}.v{vec.VECTOR}{'f' if kind == vec.DOUBLES else 'i'}64"
-    function = ir.FunctionType(kind.element, [kind])
+    """One word from all lanes of a vector of words."""
+    name = f"llvm.vector.reduce.{operation}.v{vec.VECTOR}i64"
+    function = ir.FunctionType(vec.WORD, [vec.WORDS])
     return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [vector])
 
 
-def _precedes(builder: Any, a: tuple[Any, Any], b: tuple[Any, Any]) -> Any:
-    """Where the value of ``a`` is larger than that of ``b`` or, if it is the same, its number less.
+def _ranks(builder: Any, values: Any) -> Any:
+    """Words in the order of these numbers: their bits, all but the sign of negative ones turned.
 
-    Both are a vector of values and one of numbers.
+    LLVM reduces words in pairs, and numbers one after the other.
+    """
+    signs, sizes = (
+        ir.Constant(vec.WORDS, [word] * vec.VECTOR) for word in (vec.WORD.width - 1, 2**63 - 1)
+    )
+    zeros = ir.Constant(vec.DOUBLES, [0.0] * vec.VECTOR)
+    bits = builder.bitcast(builder.fadd(values, zeros), vec.WORDS)  # -0.0 becomes 0.0
+    return builder.xor(bits, builder.and_(builder.ashr(bits, signs), sizes))
+
+
+def _precedes(builder: Any, a: tuple[Any, Any], b: tuple[Any, Any]) -> Any:
+    """Where the value of ``a`` is larger than that of ``b`` or, if it is the same, its key less.
+
+    Both are a vector of values and one of keys.
     """
     same = builder.fcmp_ordered("==", a[0], b[0])
     earlier = builder.and_(same, builder.icmp_signed("<", a[1], b[1]))
@@ -310,16 +322,21 @@ def _precedes(builder: Any, a: tuple[Any, Any], b: tuple[Any, Any]) -> Any:
 
 
 def _write_first_largest(builder: Any, arguments: Any) -> None:
+    """A key is a number and, in its lower half, the place of that."""
     value, other, numbers, count, divisor, least_quotient, least, limit, last = arguments
     lanes, mask = ir.Constant(vec.WORDS, list(range(vec.VECTOR))), ir.IntType(vec.VECTOR)
+    half, no_place = vec.number(32), vec.number(2**32 - 1)
+    last_key = builder.or_(builder.shl(last, half), no_place)
     divisors, quotients, lows, limits = (
         vec.everywhere(builder, number, vec.DOUBLES)
         for number in (divisor, least_quotient, least, limit)
     )
-    end, lasts = vec.everywhere(builder, count, vec.WORDS), vec.everywhere(builder, last, vec.WORDS)
+    halves, end, last_keys = (
+        vec.everywhere(builder, word, vec.WORDS) for word in (half, count, last_key)
+    )
     worst = ir.Constant(vec.DOUBLES, [-math.inf] * vec.VECTOR)
-    nobody, nowhere = (ir.Constant(vec.WORDS, [number] * vec.VECTOR) for number in (2**63 - 1, -1))
-    held = [cgutils.alloca_once_value(builder, first) for first in (worst, nobody, nowhere)]
+    nobody = ir.Constant(vec.WORDS, [2**63 - 1] * vec.VECTOR)
+    held = [cgutils.alloca_once_value(builder, first) for first in (worst, nobody)]
     rounds = builder.sdiv(builder.add(count, vec.number(vec.VECTOR - 1)), vec.number(vec.VECTOR))
     with cgutils.for_range(builder, rounds) as loop:
         start = builder.mul(loop.index, vec.number(vec.VECTOR))
@@ -329,9 +346,10 @@ def _write_first_largest(builder: Any, arguments: Any) -> None:
         )
         number = builder.load(vec.vector_at(builder, numbers, start, vec.WORDS), align=8)
         place = builder.add(vec.everywhere(builder, start, vec.WORDS), lanes)
-        wanted = _precedes(builder, (values, number), tuple(map(builder.load, held[:2])))
+        key = builder.or_(builder.shl(number, halves), place)
+        wanted = _precedes(builder, (values, key), tuple(map(builder.load, held)))
         for condition in (
-            _precedes(builder, (limits, lasts), (values, number)),
+            _precedes(builder, (limits, last_keys), (values, key)),
             builder.fcmp_ordered(">=", values, lows),
             builder.icmp_signed("<", place, end),
         ):
@@ -340,16 +358,15 @@ def _write_first_largest(builder: Any, arguments: Any) -> None:
         with builder.if_then(some):  # division takes long
             enough = builder.fcmp_ordered(">=", builder.fdiv(others, divisors), quotients)
             taken = builder.and_(wanted, enough)
-            for old, new in zip(held, (values, number, place), strict=True):
+            for old, new in zip(held, (values, key), strict=True):
                 builder.store(builder.select(taken, new, builder.load(old)), old)
     # Not by shuffles and selects down to one lane: LLVM 22 makes wrong code of those for AVX-512.
-    values, number, place = map(builder.load, held)
-    largest = vec.everywhere(builder, _reduced(builder, "fmax", values), vec.DOUBLES)
-    best = builder.fcmp_ordered("==", values, largest)
-    lowest = _reduced(builder, "smin", builder.select(best, number, nobody))
-    first = builder.icmp_signed("==", number, vec.everywhere(builder, lowest, vec.WORDS))
-    winner = builder.select(builder.and_(best, first), place, nowhere)
-    builder.ret(_reduced(builder, "smax", winner))
+    values, key = map(builder.load, held)
+    rank = _ranks(builder, values)
+    highest = vec.everywhere(builder, _reduced(builder, "smax", rank), vec.WORDS)
+    best = builder.icmp_signed("==", rank, highest)
+    first = _reduced(builder, "smin", builder.select(best, key, nobody))
+    builder.ret(builder.sext(builder.trunc(first, vec.INDEX), vec.WORD))  # -1 of nobody
 
 
 def _generate_first_largest(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -396,5 +413,5 @@ def _plain_first_largest(
 #: place, of the first ``count``, of the largest value, and of equal ones of that with the smallest
 #: number; -1 if there is none. Only those count that have other / divisor >= least_quotient, a
 #: value of at least ``least``, and a value below ``limit``, or the same and a number above
-#: ``last``. Arrays are read up to a multiple of VECTOR.
+#: ``last``. Numbers and places have 31 bits. Arrays are read up to a multiple of VECTOR.
 first_largest = _plain_first_largest if config.DISABLE_JIT else _first_largest

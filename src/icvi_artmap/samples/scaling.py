@@ -131,15 +131,39 @@ def blocks(n_rows: int) -> list[slice]:
     return [slice(a, min(a + BLOCK_ROWS, n_rows)) for a in range(0, n_rows, BLOCK_ROWS)]
 
 
+def _side_by_side(X: NDArray[np.floating]) -> int:
+    """How many rows of X to see as one line."""
+    n_samples, d = X.shape
+    return max(1, min(LINE // d, n_samples)) if X.flags.c_contiguous else 1
+
+
 def _extremes(X: NDArray[np.floating]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Minimum and maximum of every column."""
     n_samples, d = X.shape
-    together = max(1, min(LINE // d, n_samples)) if X.flags.c_contiguous else 1
+    together = _side_by_side(X)
     whole = n_samples // together * together
     lines = X[:whole].reshape(-1, together * d)
     least = np.vstack([lines.min(axis=0).reshape(-1, d), X[whole:]])
     most = np.vstack([lines.max(axis=0).reshape(-1, d), X[whole:]])
     return least.min(axis=0).astype(np.float64), most.max(axis=0).astype(np.float64)
+
+
+class _Scaler:
+    """x -> (x - offset) / unit, one of each for a feature."""
+
+    def __init__(self, offset: NDArray[np.float64], unit: NDArray[np.float64]) -> None:
+        times = max(1, LINE // len(offset))
+        self._offset, self._unit = np.tile(offset, times), np.tile(unit, times)
+
+    def scale(self, X: NDArray[np.floating], out: NDArray[np.float64]) -> None:
+        """Of rows; ``out`` is laid out as X, or in C order."""
+        n_samples, d = X.shape
+        together = _side_by_side(X)
+        whole = n_samples // together * together
+        for rows, width in ((slice(whole), together * d), (slice(whole, n_samples), d)):
+            lines = out[rows].reshape(-1, width)
+            np.subtract(X[rows].reshape(-1, width), self._offset[:width], out=lines)
+            lines /= self._unit[:width]
 
 
 def _span(minimum: NDArray[np.float64], maximum: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -196,16 +220,17 @@ def learn_scaling(X: NDArray[np.floating]) -> Scaling:
     constant, span = minimum == maximum, _span(minimum, maximum)
     # Sums about the minimum and in units of the span: an offset costs no digits, and neither very
     # large nor very small units overflow or vanish when squared.
-    total = np.zeros(n_features)
+    total, scaler = np.zeros(n_features), _Scaler(minimum, span)
+    scaled = np.empty_like(X[:BLOCK_ROWS], np.float64)  # laid out as X: so are the sums
     for rows in blocks(n_samples):
-        part = X[rows] - minimum
-        part /= span
+        part = scaled[: rows.stop - rows.start]
+        scaler.scale(X[rows], part)
         total += part.sum(axis=0)
     mean: NDArray[np.float64] = np.where(constant, minimum, minimum + total / n_samples * span)
-    squares = np.zeros(n_features)
+    squares, scaler = np.zeros(n_features), _Scaler(mean, span)
     for rows in blocks(n_samples):
-        part = X[rows] - mean
-        part /= span
+        part = scaled[: rows.stop - rows.start]
+        scaler.scale(X[rows], part)
         np.square(part, out=part)
         squares += part.sum(axis=0)
     deviation = np.where(constant, 1.0, np.sqrt(squares / n_samples) * span)
@@ -214,11 +239,9 @@ def learn_scaling(X: NDArray[np.floating]) -> Scaling:
 
 def standardised_table(X: NDArray[np.floating], scaling: Scaling) -> NDArray[np.float64]:
     """A new C-ordered float64 array: the standardised data."""
-    table = np.empty(X.shape)
+    table, scaler = np.empty(X.shape), _Scaler(scaling.mean, scaling.unit)
     for rows in blocks(len(X)):
-        part = table[rows]
-        np.subtract(X[rows], scaling.mean, out=part)
-        part /= scaling.unit
+        scaler.scale(X[rows], table[rows])
     return table
 
 
@@ -230,10 +253,9 @@ def coded_data(X: NDArray[np.floating], scaling: Scaling, order: NDArray[np.int6
     n_features = X.shape[1]
     in_place = X.dtype == np.float32 and X.nbytes >= IN_PLACE
     table = np.empty((0, n_features) if in_place else X.shape)
+    scaler = _Scaler(scaling.minimum, scaling.span)
     for rows in blocks(len(table)):
-        part = table[rows]
-        np.subtract(X[order[rows]], scaling.minimum, out=part)
-        part /= scaling.span
+        scaler.scale(X[order[rows]], table[rows])
     nothing = np.empty(n_features)
     data = plain_data(table, nothing, nothing).scaled(scaling)
     if in_place:

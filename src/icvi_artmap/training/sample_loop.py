@@ -51,12 +51,13 @@ def teaching_cluster(trial, k, src, resolution):
 
     The present cluster wins ties, then the lowest index.
     """
-    best, least = trial[0], trial[0]
+    best, worse = trial[0], 0
     for i in range(1, k):
         best = max(best, trial[i])
-        least = min(least, trial[i])
     # Infinities are equal to themselves, though their difference is not a number.
-    if least == best or least >= best - resolution:
+    while worse < k and (trial[worse] == best or trial[worse] >= best - resolution):
+        worse += 1
+    if worse == k:
         return field.ALL
     if trial[src] == best or trial[src] >= best - resolution:
         return src
