@@ -25,13 +25,18 @@ from icvi_artmap._compile.simd import (
 BLOCK = WIDTH
 #: Rows eliminated together.
 TOGETHER = 4
+#: Rows at a distance of a multiple of this many numbers share few places of a processor's cache.
+CROWDED = 128
+#: Rows subtracted from so many others while a processor's cache holds them.
+PANEL, STRIP = 64, 2 * BLOCK
 #: A part of a sum of squares that its subtractions may have lost.
 ROUNDING = 2e-15
 
 
 def padded(d: int) -> int:
     """Side of the array that holds a factor of order d."""
-    return -(-d // BLOCK) * BLOCK
+    side = -(-d // BLOCK) * BLOCK
+    return side + BLOCK if side % CROWDED == 0 else side
 
 
 @inline
@@ -68,6 +73,32 @@ def load_changed(matrix, scatter, other, sign, weight, u, n, delta, start, stop)
         clear_left(matrix, f)
 
 
+@inline
+def _subtract_above(a, top, begin, end, left, right):
+    """Subtract from the rows from ``top`` on what they have of rows ``begin`` to ``end`` - 1.
+
+    In columns ``left`` to ``right`` - 1, those before the diagonal block left out.
+    """
+    side, first = a.shape[1], max(top // BLOCK * BLOCK, left)
+    corner, row, factor = top * side + first, begin * side + first, begin * side + top
+    subtract_rows_4(a, corner, side, a, row, side, a, factor, side, end - begin, right - first)
+
+
+@inline
+def _eliminate_together(a, top, end):
+    """Finish rows ``top`` to ``end`` - 1, of which all rows above have been subtracted."""
+    side, first, product = a.shape[1], top // BLOCK * BLOCK, 1.0
+    width, corner = side - first, top * side + first
+    for i in range(top, end):
+        at = i * side + first
+        subtract_rows(a, at, 0, a, corner, side, a, top * side + i, side, i - top, width)
+        product *= a[i, i]
+        row, inverse = a[i, first:], 1.0 / math.sqrt(a[i, i])
+        for g in range(width):
+            row[g] *= inverse
+    return math.log(product)
+
+
 @shared
 def eliminate(a, start, stop):
     """Rows ``start`` to ``stop`` - 1 of the factorisation A = UᵀU of the upper triangle, in place.
@@ -80,18 +111,17 @@ def eliminate(a, start, stop):
         for top in range(start, stop, TOGETHER):
             logdet += math.log(eliminate_block(a, top, min(top + TOGETHER, stop)))
         return logdet
-    for top in range(start, stop, TOGETHER):
-        first = top // BLOCK * BLOCK
-        width, corner, product = side - first, top * side + first, 1.0
-        subtract_rows_4(a, corner, side, a, first, side, a, top, side, top, width)
-        for i in range(top, min(top + TOGETHER, stop)):
-            at, above = i * side + first, i - top
-            subtract_rows(a, at, 0, a, corner, side, a, top * side + i, side, above, width)
-            product *= a[i, i]
-            row, inverse = a[i, first:], 1.0 / math.sqrt(a[i, i])
-            for g in range(width):
-                row[g] *= inverse
-        logdet += math.log(product)
+    for begin in range(start, stop, PANEL):
+        end = min(begin + PANEL, stop)
+        for above in range(0, begin, PANEL):
+            stop_above = min(above + PANEL, begin)
+            for left in range(begin // BLOCK * BLOCK, side, STRIP):
+                right = min(left + STRIP, side)
+                for top in range(begin, min(end, right), TOGETHER):
+                    _subtract_above(a, top, above, stop_above, left, right)
+        for top in range(begin, end, TOGETHER):
+            _subtract_above(a, top, begin, top, begin, side)
+            logdet += _eliminate_together(a, top, min(top + TOGETHER, stop))
     return logdet
 
 
