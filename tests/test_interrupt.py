@@ -48,7 +48,6 @@ print("unharmed", flush=True)
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to a child there")
 def test_short_pieces_of_work_do_not_lengthen_the_time_between_two_looks() -> None:
     pace = Pace()
     for _ in range(50):
@@ -56,6 +55,7 @@ def test_short_pieces_of_work_do_not_lengthen_the_time_between_two_looks() -> No
     assert pace.size == 80
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to a child there")
 @pytest.mark.parametrize(
     ("n", "options"),
     [
