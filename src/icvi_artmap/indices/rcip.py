@@ -29,6 +29,8 @@ FADED = 1e-2
 DOUBT = 1e-8
 #: Nor is it relied on above this.
 HUGE = 1e100
+#: Potentials that are computed for finer bounds are no less than so many times the mean one.
+LARGE = (0.0, 4.0, 0.25)
 
 
 class RCIPState(gaussians.GaussiansState):
@@ -179,15 +181,21 @@ def bound_moves(state, x, src, out):
 
 
 @inline
-def bound_move(state, x, src, i):
+def bound_move(state, x, src, i, stage):
     """Some of the largest potentials are computed."""
-    room, few, sums = state.room, state.few, state.sums
-    count, left = gaussians.choose_near(state, i, i), sums.parts[i] - sums.part[i, src]
-    near = gaussians.known_of(state, room.one, room.mean_one, count, src)
-    for at in range(count):
-        if few.rows[at] != src:
+    k, few, sums, row, own = state.moments.size[0], state.few, state.sums, 0, 0.0
+    gaussians.prepare(state, x, src, i)
+    left = sums.parts[i] - sums.part[i, src]
+    least = LARGE[stage] * sums.parts[i] / k
+    while row < k:
+        if stage == gaussians.BY_NEAR:
+            count, row = gaussians.choose_near(state, i, i, src), k
+        else:
+            count, row = gaussians.choose_large(state, i, src, least, row)
+        own += gaussians.known_of_target(state, x, i, count)
+        for at in range(count):
             left -= sums.part[i, few.rows[at]]
-    return _bound(state, src, i, near + max(left, 0.0) * _dimmed(state, i))
+    return _bound(state, src, i, own + max(left, 0.0) * _dimmed(state, i))
 
 
 @inline

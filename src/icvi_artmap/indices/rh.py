@@ -123,7 +123,7 @@ def bound_moves(state, x, src, out):
 
 
 @inline
-def bound_move(state, x, src, i):
+def bound_move(state, x, src, i, stage):
     """None that is better."""
     return np.inf
 

@@ -46,8 +46,8 @@ from icvi_artmap.samples.moments import Moments
 
 #: Small numbers. Not plain ones: a function is compiled anew for every literal integer.
 FIRST, NO_NEW, ONE_NEW, TWO_NEW = np.int64(0), np.int64(0), np.int64(1), np.int64(2)
-#: What has been done for a target.
-UNTRIED, BOUNDED, TRIED = np.int64(0), np.int64(1), np.int64(2)
+#: How often the bound of a target is made finer before it is tried: by what is near, then by parts.
+FINER, BY_NEAR = np.int64(3), np.int64(0)
 #: Whether systems are solved for what is asked, or only as far as h needs it.
 BACK, FORWARD = np.int64(1), np.int64(0)
 #: No cluster.
@@ -94,7 +94,7 @@ class Sums(NamedTuple):
     part: NDArray[np.float64]  #: (k, k) what ``of_target`` says of row and column
     parts: NDArray[np.float64]  #: (k,) its sums over rows
     near: NDArray[np.int64]  #: (k, NEAR) clusters with which h is least, or nearly so; else NOBODY
-    tried: NDArray[np.int64]  #: (k,) scratch: whether a target has been bounded twice, and tried
+    tried: NDArray[np.bool_]  #: (k,) scratch: whether a target has been tried
 
 
 class Pulls(NamedTuple):
@@ -234,7 +234,7 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
             part=np.zeros((k, k)),
             parts=np.zeros(k),
             near=np.full((k, NEAR), NOBODY),
-            tried=np.zeros(k, np.int64),
+            tried=np.zeros(k, np.bool_),
         ),
         pulls=make_pulls(0, d),
         alone=make_alone(k, d),
@@ -303,10 +303,10 @@ def bound_moves(state, x, src, out):
 
 
 @dispatched
-def bound_move(state, x, src, i):
+def bound_move(state, x, src, i, stage):
     """No less than the score of a move of x from src to i, nearer to it; from more work.
 
-    ``with_target`` can be asked.
+    With every stage, up to FINER, it is nearer, and takes more work.
     """
 
 
@@ -477,19 +477,36 @@ def _to_few(moments, few, room, delta, covariance, mean, count):
 
 
 @inline
-def choose_near(state, i, j):
-    """The few become clusters near i and j, which may be the same; returns how many they are."""
+def choose_near(state, i, j, but):
+    """The few become clusters near i and j, which may be the same, without another one.
+
+    Returns how many they are.
+    """
     near, rows, count = state.sums.near, state.few.rows, 0
     for place in range(NEAR if i == j else NEAR // 2):
         for c in (i, j):
             row = near[c, place]
-            new = row != NOBODY and row != i and row != j
+            new = row != NOBODY and row != i and row != j and row != but
             for at in range(count):
                 new = new and rows[at] != row
             if new:
                 rows[count] = row
                 count += 1
     return count
+
+
+@inline
+def choose_large(state, i, src, least, row):
+    """The few become the next clusters, from ``row`` on, of which the part in i is so large.
+
+    Returns how many they are, and where to go on.
+    """
+    k, part, rows, count = state.moments.size[0], state.sums.part[i], state.few.rows, 0
+    while row < k and count < VECTOR:
+        rows[count] = row
+        count += part[row] >= least and row != i and row != src
+        row += 1
+    return count, row
 
 
 @inline
@@ -503,13 +520,12 @@ def all_worth(state, i, j, table):
 
 
 @inline
-def known_of(state, covariance, mean, count, src):
-    """What the pairs of a Gaussian with the few, without src, are worth."""
+def known_of(state, covariance, mean, count):
+    """What the pairs of a Gaussian with the few are worth."""
     total, few = 0.0, state.few
     _to_few(state.moments, few, state.room, state.delta, covariance, mean, count)
     for at in range(count):
-        if few.rows[at] != src:
-            total += worth(state, few.h[at])
+        total += worth(state, few.h[at])
     return total
 
 
@@ -908,19 +924,21 @@ def _renew_pairs_of(state, x, i, src):
 
 @inline
 def prepare(state, x, src, i):
-    """What ``with_target`` asks for, and the pair of target i with what is left of src."""
+    """What is asked of target i: its pairs, and that with what is left of src."""
     if state.pairs.factor.shape[0] > 0:
         _renew_pairs_of(state, x, i, src)
     _grow(state, x, i)
 
 
 @inline
-def with_target(state, x, i, row):
-    """h of cluster i with x and cluster ``row``."""
-    if state.pairs.factor.shape[0] > 0:
-        return _after_adding(state, x, i, row)
-    room = state.room
-    return _pair(state.moments, room, state.delta, room.one, room.mean_one, row)
+def known_of_target(state, x, i, count):
+    """What the pairs of target i, with x, and the few are worth."""
+    few, room, total = state.few, state.room, 0.0
+    if state.pairs.factor.shape[0] == 0:
+        return known_of(state, room.one, room.mean_one, count)
+    for at in range(count):
+        total += worth(state, _after_adding(state, x, i, few.rows[at]))
+    return total
 
 
 @inline
@@ -999,7 +1017,7 @@ def _most_promising(tried, out, k):
     """Of the targets not tried, the first with the greatest bound; NOBODY if all are."""
     best = int(NOBODY)
     for i in range(k):
-        if tried[i] != TRIED and (best == NOBODY or not out[i] <= out[best]):
+        if not tried[i] and (best == NOBODY or not out[i] <= out[best]):
             best = i
     return best
 
@@ -1010,26 +1028,26 @@ def _try_some(state, x, src, out):
     k = state.moments.size[0]
     renew_sums(state)
     leave_many(state, x, src)
-    some = bound_moves(state, x, src, out)
+    if not bound_moves(state, x, src, out):
+        for i in range(k):
+            out[i] = np.inf
     out[src] = quick_score(state, state.sums.total[0])
     if np.isnan(out[src]):
         out[src] = score(state)
     best, tried = out[src], state.sums.tried
     for i in range(k):
-        tried[i] = UNTRIED if some else BOUNDED
-    tried[src] = TRIED
-    for _ in range(2 * k):
+        tried[i] = i == src
+    for stage in range(FINER + k):
+        for i in range(k if stage < FINER else 0):
+            if not (tried[i] or _loses(state, out[i], best)):
+                out[i] = min(out[i], bound_move(state, x, src, i, stage))
         i = _most_promising(tried, out, k)
-        if i == NOBODY or (some and _loses(state, out[i], best)):
+        if i == NOBODY or _loses(state, out[i], best):
             break
         prepare(state, x, src, i)
-        if tried[i] == UNTRIED:
-            out[i] = min(out[i], bound_move(state, x, src, i))
-            tried[i] = BOUNDED
-        else:
-            out[i] = _quick(state, i, src, _try(state, x, src, i))
-            best = max(best, out[i])
-            tried[i] = TRIED
+        out[i] = _quick(state, i, src, _try(state, x, src, i))
+        best = max(best, out[i])
+        tried[i] = True
     _in_full(state, x, src, out, best)
     return cen.scores_resolution(out, k)
 
@@ -1079,7 +1097,7 @@ def trial_merge(state, i, j, least):
     weight = m.n[i] * (m.n[j] / n)
     _covariance(room.one, m.scatter[i], m.scatter[j], 1.0, weight, room.u, n, state.delta)
     if bounded:
-        known = known_of(state, room.one, room.mean_one, choose_near(state, i, j), NOBODY)
+        known = known_of(state, room.one, room.mean_one, choose_near(state, i, j, NOBODY))
         bound = bound_known(state, i, j, known)
         if _loses(state, bound, least):
             return bound
@@ -1111,9 +1129,9 @@ def trial_split(state, i, parts, p, q, least):
         known = worth(state, pair)
         bound = bound_known(state, i, i, known)
         if not _loses(state, bound, least):
-            count = choose_near(state, i, i)
-            known += known_of(state, room.one, room.mean_one, count, NOBODY)
-            known += known_of(state, room.other, room.mean_other, count, NOBODY)
+            count = choose_near(state, i, i, NOBODY)
+            known += known_of(state, room.one, room.mean_one, count)
+            known += known_of(state, room.other, room.mean_other, count)
             bound = min(bound, bound_known(state, i, i, known))
         if _loses(state, bound, least):
             return bound
