@@ -440,6 +440,29 @@ def test_turned_data_give_the_same_costs() -> None:
     np.testing.assert_allclose(costs[0][1], costs[1][1], rtol=1e-7)
 
 
+def test_wide_data_are_split_along_few_axes_and_judged_in_all_features(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng, d = np.random.default_rng(0), refinement.WIDE + 8
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, d)) + np.outer(y, rng.normal(size=d))
+    data = turn(coded_data(X, learn_scaling(X), np.arange(len(X))))
+    partition = refinement.Partition(get_index("NI"), data, np.zeros(120, np.int64), 1, 2)
+    cost = partition.index.cost(partition.index, partition.state)
+    swept = []
+
+    def seen(index: Any, data: Data, ways: np.ndarray, *others: Any) -> np.ndarray:
+        swept.append((data.shape[1], len(ways) > 1))
+        return sweep_each(index, data, ways, *others)
+
+    monkeypatch.setattr(refinement, "sweep_each", seen)
+    parts, second = partition.split(np.arange(120), np.random.RandomState(0), cost)
+    assert swept == [(refinement.FIRST_AXES, True), (d, False)]
+    assert adjusted_rand_score(y, second) == 1.0
+    parted = refinement.Partition(get_index("NI"), data, second.astype(np.int64), 2, 2)
+    np.testing.assert_allclose(parts, parted.state.term[:2], rtol=1e-9)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_equal_samples(name: str) -> None:
     """Three places, four clusters: nothing to split."""

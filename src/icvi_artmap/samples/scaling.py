@@ -111,6 +111,10 @@ class Data(NamedTuple):
         part = plain_data(self.coded(rows), self.scale, self.shift)
         return part._replace(turned=self.turned[rows], axes=self.axes) if len(self.axes) else part
 
+    def along_first_axes(self, count: int) -> Data:
+        """What there is of turned samples along the axes of largest variance, as features."""
+        return plain_data(self.turned[:, :count].copy(), np.ones(count), np.zeros(count))
+
     def standardised(self, rows: Any) -> NDArray[np.float64]:
         """x^b of these samples, as the index sees them."""
         return self.turned[rows] if len(self.axes) else self.coded(rows) * self.scale + self.shift

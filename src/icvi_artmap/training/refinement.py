@@ -48,6 +48,9 @@ STALE = 0.1
 ASKED = 200
 #: Products of the data with their scatter matrix that find the principal axis well enough.
 POWER_STEPS = 8
+#: Data with more features than WIDE are split along so many principal axes first, and of every kind
+#: of step fewer are tried the more features there are, but so many.
+WIDE, FIRST_AXES, FEWEST_TRIES = 128, 32, 3
 
 Labels = NDArray[np.int64]
 
@@ -157,11 +160,26 @@ class Partition:
         ways = _two_ways(data.standardised(slice(None)), rng)
         if len(ways) == 0:
             return np.full(2, np.inf), np.zeros(len(rows), np.bool_)
+        if _is_wide(self.data):
+            best, _ = self._best_way(data.along_first_axes(FIRST_AXES), ways, cost)
+            ways = ways[best : best + 1]
+        best, parts = self._best_way(data, ways, cost)
+        return parts, ways[best] == 1
+
+    def _best_way(
+        self, data: Data, ways: NDArray[np.int64], cost: AdditiveCost
+    ) -> tuple[int, NDArray[np.float64]]:
+        """Which one costs least when samples have moved, and what its parts cost; they do move."""
         costs = sweep_each(self.index, data, ways, 2, self.pace, LOCAL_SWEEPS)
         second = np.count_nonzero(ways, axis=1)
-        parts = cost.of_parts(np.column_stack([len(rows) - second, second]), costs)
+        parts = cost.of_parts(np.column_stack([ways.shape[1] - second, second]), costs)
         best = int(parts.sum(axis=1).argmin())
-        return parts[best], ways[best] == 1
+        return best, parts[best]
+
+
+def _is_wide(data: Data) -> bool:
+    """Whether samples are turned to their principal axes, and have many features."""
+    return len(data.axes) > WIDE
 
 
 def _two_ways(x: NDArray[np.float64], rng: np.random.RandomState) -> NDArray[np.int64]:
@@ -201,6 +219,8 @@ class Outlook:
     def __init__(
         self, partition: Partition, rng: np.random.RandomState, tries: int = TRIES
     ) -> None:
+        if _is_wide(partition.data):
+            tries = min(tries, max(FEWEST_TRIES, TRIES * WIDE // len(partition.data.axes)))
         capacity = len(partition.state.moments.n)
         self.partition, self.rng, self.tries = partition, rng, tries
         self.cost = partition.index.cost(partition.index, partition.state)
