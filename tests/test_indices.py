@@ -477,6 +477,34 @@ def test_no_bound_of_a_merge_or_split_is_below_its_score(name: str, seed: int) -
             assert bound < known - less or less >= 0.0 or bound == pytest.approx(known, rel=1e-9)
 
 
+@jit
+def bound_of_the_rest(state, i, parts):
+    gaussians.renew_sums(state)
+    return gaussians.bound_rest(state, i, parts, 0), state.sums.reference[0]
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("spread", [0.3, 2.0, 6.0])
+def test_what_a_small_part_leaves_is_worth_about_the_whole(spread: float) -> None:
+    """By the batch formula: the bound is never more, and not much less for a part of one sample."""
+    rng, k = np.random.default_rng(3), FEW + 2
+    labels = np.repeat(np.arange(k), [400] + [5] * (k - 1))
+    X = rng.uniform(0.0, 10.0, (k, 3))[labels] + spread * rng.normal(size=(len(labels), 3))
+    walk = Walk("rCIP", X, labels, k)
+    for i, size in ((0, 1), (0, 2), (0, 20), (0, 150), (0, 398), (3, 1), (3, 3), (3, 4)):
+        leaves = rng.permutation(np.flatnonzero(labels == i))[:size]
+        part = np.full(len(labels), -1)
+        part[leaves] = 0
+        parts = mom.empty_moments(1, 3, True)
+        parts.size[0] = 1
+        mom.from_labels(parts, walk.data, part)
+        bound, reference = bound_of_the_rest(walk.state, i, parts)
+        h = oracle.indices.cross_entropies(walk.X[part < 0], labels[part < 0])
+        worth = np.exp(reference - h[(np.transpose(np.triu_indices(k, 1)) == i).any(axis=1)]).sum()
+        assert 0.0 <= bound <= worth * (1.0 + 1e-9)
+        assert i > 0 or size > 1 or bound > 0.75 * worth
+
+
 @pytest.mark.parametrize("name", ["rCIP", "rH"])
 def test_terms_that_are_carried_along(name: str) -> None:
     """Through merges, splits and dropped clusters they are what they would be if computed anew."""

@@ -205,6 +205,31 @@ def bound_merge(state, i, j):
 
 
 @inline
+def bound_rest(state, i, parts, p):
+    """Potentials of what is left are hardly less than those of the whole where the part is small.
+
+    M' = Σ' + Σ_j, where Σ' has the scatter S' = S - T and n' samples, is no more than rM with
+    r = (n - 1)/(n' - 1), and no less than (1 - rθ)M if T/(n - 1) is no more than θM. When the mean
+    moves by s, the length of the way to another one grows by |s| at most. So with q the quadratic
+    form in h and σ² = sᵀM⁻¹s, h grows by no more than
+    ½ [(√q + σ)² / (1 - rθ) - q + d ln r]. The exponential function is convex: the mean of that, by
+    the potentials, stands for all pairs.
+    """
+    m, d = state.moments, state.moments.mean.shape[1]
+    n, left = m.n[i], m.n[i] - parts.n[p]
+    if left < 2 or state.beside.weight.shape[0] == 0:
+        return 0.0
+    gaussians.ask_whole(state, i)
+    lost, moved = gaussians.taken_away(state, i, parts, p)
+    ratio, far = (n - 1.0) / (left - 1.0), state.whole.far[i]
+    kept = 1.0 - ratio * lost
+    if not kept > 0.0:
+        return 0.0
+    grown = (far * (1.0 - kept) + 2.0 * math.sqrt(moved * far) + moved) / kept
+    return max(state.sums.row[i], 0.0) * math.exp(-0.5 * (grown + d * math.log(ratio)))
+
+
+@inline
 def bound_known(state, i, j, known):
     """All potentials are positive."""
     sums = state.sums
@@ -223,6 +248,7 @@ gaussians.implement_gaussians(
     bound_moves=bound_moves,
     bound_move=bound_move,
     bound_merge=bound_merge,
+    bound_rest=bound_rest,
     bound_known=bound_known,
 )
 

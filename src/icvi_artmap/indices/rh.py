@@ -129,6 +129,12 @@ def bound_move(state, x, src, i, stage):
 
 
 @inline
+def bound_rest(state, i, parts, p):
+    """None: h of other pairs may be anything."""
+    return -np.inf
+
+
+@inline
 def bound_known(state, i, j, known):
     """None: h of other pairs may be anything."""
     return np.inf
@@ -168,6 +174,7 @@ gaussians.implement_gaussians(
     bound_moves=bound_moves,
     bound_move=bound_move,
     bound_merge=bound_merge,
+    bound_rest=bound_rest,
     bound_known=bound_known,
 )
 

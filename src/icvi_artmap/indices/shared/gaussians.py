@@ -54,6 +54,8 @@ BACK, FORWARD = np.int64(1), np.int64(0)
 NOBODY = np.int64(-1)
 #: ln|A| of a pair that has to be factorised again.
 STALE = math.inf
+#: A mean of quadratic forms that has to be computed again.
+UNKNOWN = -1.0
 #: Numbers in the factors of all pairs; for more, trials factorise what they need (512 MB).
 MOST_KEPT = 1 << 26
 #: A squared length that counts as none.
@@ -127,6 +129,14 @@ class Alone(NamedTuple):
     z: NDArray[np.float64]  #: (kp,) scratch
 
 
+class Whole(NamedTuple):
+    """What bounds of splits ask of the clusters that parts are split off; until one has changed."""
+
+    far: NDArray[np.float64]  #: (k,) mean quadratic form in h, by worth; UNKNOWN if not asked yet
+    cluster: NDArray[np.int64]  #: (1,) the one asked last, or NOBODY
+    inverse: NDArray[np.float64]  #: (d, d) that of its S/n + 2δI
+
+
 class Few(NamedTuple):
     """Some clusters, a vector of them, that a Gaussian is compared with first."""
 
@@ -161,6 +171,7 @@ class GaussiansState(NamedTuple):
     pairs: Pairs
     sums: Sums
     alone: Alone
+    whole: Whole
     beside: Beside
     few: Few
     pulls: Pulls
@@ -238,6 +249,7 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
         ),
         pulls=make_pulls(0, d),
         alone=make_alone(k, d),
+        whole=Whole(np.full(k, UNKNOWN), np.full(1, NOBODY), np.zeros((d, d))),
         beside=make_beside(k, d),
         few=Few(np.zeros(VECTOR, np.int64), np.zeros(VECTOR), make_beside(VECTOR, d)),
         first=np.empty(k),
@@ -313,6 +325,11 @@ def bound_move(state, x, src, i, stage):
 @dispatched
 def bound_merge(state, i, j):
     """No less than the score with clusters i and j merged."""
+
+
+@dispatched
+def bound_rest(state, i, parts, p):
+    """No more than what is worth the rest of cluster i, without a part, with all other clusters."""
 
 
 @dispatched
@@ -510,6 +527,32 @@ def choose_large(state, i, src, least, row):
 
 
 @inline
+def choose_close(state, mean, i):
+    """The few become clusters whose centres are close to a mean, without i; returns how many.
+
+    Every VECTOR-th cluster is compared with each other: the closest of all is among them.
+    """
+    k, rows = state.moments.size[0], state.few.rows
+    apart, centres = state.alone.z, state.beside.centre
+    if state.beside.weight.shape[0] == 0:
+        return choose_near(state, i, i, NOBODY)
+    for row in range(apart.shape[0]):
+        apart[row] = 0.0
+    for f in range(mean.shape[0]):
+        centre, at = centres[f], mean[f]
+        for row in range(apart.shape[0]):
+            apart[row] += (centre[row] - at) * (centre[row] - at)
+    apart[i] = np.inf
+    for at in range(VECTOR):
+        rows[at] = at + VECTOR if at == i else at
+    for row in range(k):
+        at = row % VECTOR
+        if apart[row] < apart[rows[at]]:
+            rows[at] = row
+    return VECTOR
+
+
+@inline
 def all_worth(state, i, j, table):
     """What the pairs of a new cluster with all that are left without i and j are worth."""
     total = 0.0
@@ -619,6 +662,8 @@ def update(state, i, j):
     if i == j or sums.size[0] != state.moments.size[0]:
         sums.changes[0] = 0
     summed = sums.changes[0] > 0
+    state.whole.far[:] = UNKNOWN
+    state.whole.cluster[0] = NOBODY
     _keep_beside(state, i)
     _keep_beside(state, j)
     _update_cluster(state, i, summed)
@@ -820,6 +865,53 @@ def _reach_all(moments, beside, alone, room, delta, x):
 def reach_all(state, x):
     """``reach`` is no less than q = uᵀA⁻¹u, u = x - mu_i, for the pairs of i with any other."""
     _reach_all(state.moments, state.beside, state.alone, state.room, state.delta, x)
+
+
+@inline
+def ask_whole(state, i):
+    """What there is to know of cluster i before parts are split off."""
+    whole, alone, d, total, far = state.whole, state.alone, state.moments.mean.shape[1], 0.0, 0.0
+    if whole.far[i] == UNKNOWN:
+        for row in range(state.moments.size[0]):
+            if row != i:
+                share = worth(state, state.term[i, row])
+                total += share
+                far += share * state.sums.far[i, row]
+        whole.far[i] = far / total if total > 0.0 else 0.0
+    if whole.cluster[0] == i:
+        return
+    if alone.stale[i]:
+        _renew_alone(state.moments, alone, state.room, state.delta, i)
+    for f in range(d):
+        for g in range(d):
+            entry = 0.0
+            for r in range(max(f, g), d):
+                entry += alone.inverse[r, f, i] * alone.inverse[r, g, i]
+            whole.inverse[f, g] = entry
+    whole.cluster[0] = i
+
+
+@inline
+def taken_away(state, i, parts, p):
+    """How much less the covariance of cluster i is without a part, and how far its mean moves.
+
+    With M of any of its pairs: the matrix that is taken away is no more than the first number times
+    M, and the second one is no less than the quadratic form of the way of the mean, with M⁻¹. M is
+    no less than S/n + 2δI, and the trace is no less than any eigenvalue. ``whole`` is asked first.
+    """
+    m, inverse, d = state.moments, state.whole.inverse, state.moments.mean.shape[1]
+    n, n_p = m.n[i], parts.n[p]
+    trace, squared = 0.0, 0.0
+    for f in range(d):
+        u, along = parts.mean[p, f] - m.mean[i, f], 0.0
+        for g in range(d):
+            spread = parts.scatter[p, f, g] if f < g else parts.scatter[p, g, f]
+            trace += inverse[f, g] * spread
+            along += inverse[f, g] * (parts.mean[p, g] - m.mean[i, g])
+        squared += u * along
+    left = n - n_p
+    lost = (trace + n * (n_p / left) * squared) / (n - 1)
+    return lost * (1.0 + UNSURE), (n_p / left) ** 2 * squared * (1.0 + UNSURE)
 
 
 @inline
@@ -1110,6 +1202,29 @@ def trial_merge(state, i, j, least):
 
 
 @inline
+def _bound_split(state, i, parts, p, pair, least):
+    """No less than the score with a part split off; as near to it as it takes to be below least.
+
+    Both are in ``room``; ``pair``: h of the two.
+    """
+    room, known, rest = state.room, worth(state, pair), 0.0
+    bound = bound_known(state, i, i, known)
+    for stage in range(3):
+        if _loses(state, bound, least):
+            break
+        if stage == 0:
+            rest = bound_rest(state, i, parts, p)
+        elif stage == 1:
+            count = choose_close(state, room.mean_one, i)
+            known += known_of(state, room.one, room.mean_one, count)
+        else:
+            count = choose_near(state, i, i, NOBODY)
+            rest = max(rest, known_of(state, room.other, room.mean_other, count))
+        bound = min(bound, bound_known(state, i, i, known + rest))
+    return bound
+
+
+@inline
 def trial_split(state, i, parts, p, q, least):
     m, room = state.moments, state.room
     n_p, left = parts.n[p], m.n[i] - parts.n[p]
@@ -1126,13 +1241,7 @@ def trial_split(state, i, parts, p, q, least):
     _plain_covariance(room.one, parts, p, room.u, state.delta)
     pair = _of_new(state)
     if bounded:
-        known = worth(state, pair)
-        bound = bound_known(state, i, i, known)
-        if not _loses(state, bound, least):
-            count = choose_near(state, i, i, NOBODY)
-            known += known_of(state, room.one, room.mean_one, count)
-            known += known_of(state, room.other, room.mean_other, count)
-            bound = min(bound, bound_known(state, i, i, known))
+        bound = _bound_split(state, i, parts, p, pair, least)
         if _loses(state, bound, least):
             return bound
     _to_others(state, room.one, room.mean_one, i, i, state.first)
@@ -1161,6 +1270,8 @@ def carry(state: object, kept: NDArray[np.int64]) -> bool:
         for array in side_by_side:
             array[..., :k] = array[..., kept]
     state.alone.stale[:] = True
+    state.whole.far[:] = UNKNOWN
+    state.whole.cluster[0] = NOBODY
     state.pairs.logdet[:] = STALE
     state.sums.changes[0] = 0
     state.changed[0] = True
@@ -1171,7 +1282,7 @@ def implement_gaussians(state_type: type, **functions: object) -> None:
     """Register an index that is a function of the cross-entropies of all pairs.
 
     ``combine``, ``refer``, ``worth``, ``quick_score``, ``doubt``, ``of_pairs``,
-    ``bound_moves``, ``bound_move``, ``bound_merge`` and ``bound_known``.
+    ``bound_moves``, ``bound_move``, ``bound_merge``, ``bound_rest`` and ``bound_known``.
     """
     implement(
         state_type,
