@@ -130,8 +130,9 @@ class Alone(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """What bounds of splits ask of the clusters that parts are split off; until one has changed."""
+    """What bounds of splits ask of the clusters that parts are split off."""
 
+    changes: NDArray[np.int64]  #: (1,) what those of ``Sums`` were when this was found out
     far: NDArray[np.float64]  #: (k,) mean quadratic form in h, by worth; UNKNOWN if not asked yet
     cluster: NDArray[np.int64]  #: (1,) the one asked last, or NOBODY
     inverse: NDArray[np.float64]  #: (d, d) that of its S/n + 2δI
@@ -249,7 +250,12 @@ def make_fields(moments: Moments, total: Moments) -> GaussiansState:
         ),
         pulls=make_pulls(0, d),
         alone=make_alone(k, d),
-        whole=Whole(np.full(k, UNKNOWN), np.full(1, NOBODY), np.zeros((d, d))),
+        whole=Whole(
+            changes=np.zeros(1, np.int64),
+            far=np.full(k, UNKNOWN),
+            cluster=np.full(1, NOBODY),
+            inverse=np.zeros((d, d)),
+        ),
         beside=make_beside(k, d),
         few=Few(np.zeros(VECTOR, np.int64), np.zeros(VECTOR), make_beside(VECTOR, d)),
         first=np.empty(k),
@@ -662,8 +668,6 @@ def update(state, i, j):
     if i == j or sums.size[0] != state.moments.size[0]:
         sums.changes[0] = 0
     summed = sums.changes[0] > 0
-    state.whole.far[:] = UNKNOWN
-    state.whole.cluster[0] = NOBODY
     _keep_beside(state, i)
     _keep_beside(state, j)
     _update_cluster(state, i, summed)
@@ -718,6 +722,7 @@ def renew_sums(state):
     sums.trace[0] = _traces(state)
     sums.size[0] = k
     sums.changes[0] = CHANGES
+    state.whole.changes[0] = 0
 
 
 @inline
@@ -871,6 +876,10 @@ def reach_all(state, x):
 def ask_whole(state, i):
     """What there is to know of cluster i before parts are split off."""
     whole, alone, d, total, far = state.whole, state.alone, state.moments.mean.shape[1], 0.0, 0.0
+    if whole.changes[0] != state.sums.changes[0]:
+        whole.changes[0] = state.sums.changes[0]
+        whole.far[:] = UNKNOWN
+        whole.cluster[0] = NOBODY
     if whole.far[i] == UNKNOWN:
         for row in range(state.moments.size[0]):
             if row != i:
@@ -1270,8 +1279,6 @@ def carry(state: object, kept: NDArray[np.int64]) -> bool:
         for array in side_by_side:
             array[..., :k] = array[..., kept]
     state.alone.stale[:] = True
-    state.whole.far[:] = UNKNOWN
-    state.whole.cluster[0] = NOBODY
     state.pairs.logdet[:] = STALE
     state.sums.changes[0] = 0
     state.changed[0] = True
