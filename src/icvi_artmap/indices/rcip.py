@@ -30,7 +30,7 @@ DOUBT = 1e-8
 #: Nor is it relied on above this.
 HUGE = 1e100
 #: Potentials that are computed for finer bounds are no less than so many times the mean one.
-LARGE = (0.0, 4.0, 0.25)
+LARGE = (0.0, 12.0, 1.0)
 
 
 class RCIPState(gaussians.GaussiansState):
