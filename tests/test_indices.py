@@ -416,7 +416,7 @@ def test_no_bound_is_below_what_it_bounds(name: str, seed: int) -> None:
         src = int(walk.labels[s])
         if walk.state.moments.n[src] == 1:
             continue
-        out, nearer = np.full(walk.k, INF), np.full((3, walk.k), INF)
+        out, nearer = np.full(walk.k, INF), np.full((gaussians.FINER, walk.k), INF)
         if name == "PS":
             usable = bounds_of_spreads(walk.state, walk.X[s], src, out)
         else:

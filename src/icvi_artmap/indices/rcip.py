@@ -29,7 +29,8 @@ FADED = 1e-2
 DOUBT = 1e-8
 #: Nor is it relied on above this.
 HUGE = 1e100
-#: Potentials that are computed for finer bounds are no less than so many times the mean one.
+#: Potentials that are computed for finer bounds are no less than so many times the mean one, by
+#: stage; the first stage is not about that.
 LARGE = (0.0, 12.0, 1.0)
 
 
@@ -182,7 +183,7 @@ def bound_moves(state, x, src, out):
 
 @inline
 def bound_move(state, x, src, i, stage):
-    """Some of the largest potentials are computed."""
+    """Potentials are computed: those with the nearest clusters, or all that are large."""
     k, few, sums, row, own = state.moments.size[0], state.few, state.sums, 0, 0.0
     gaussians.prepare(state, x, src, i)
     left = sums.parts[i] - sums.part[i, src]

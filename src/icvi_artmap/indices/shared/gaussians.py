@@ -46,7 +46,7 @@ from icvi_artmap.samples.moments import Moments
 
 #: Small numbers. Not plain ones: a function is compiled anew for every literal integer.
 FIRST, NO_NEW, ONE_NEW, TWO_NEW = np.int64(0), np.int64(0), np.int64(1), np.int64(2)
-#: How often the bound of a target is made finer before it is tried: by what is near, then by parts.
+#: Stages in which the bound of a target is made finer; the first is about what is near.
 FINER, BY_NEAR = np.int64(3), np.int64(0)
 #: Whether systems are solved for what is asked, or only as far as h needs it.
 BACK, FORWARD = np.int64(1), np.int64(0)
@@ -322,10 +322,7 @@ def bound_moves(state, x, src, out):
 
 @dispatched
 def bound_move(state, x, src, i, stage):
-    """No less than the score of a move of x from src to i, nearer to it; from more work.
-
-    With every stage, up to FINER, it is nearer, and takes more work.
-    """
+    """No less than the score of a move of x from src to i, and nearer to it from stage to stage."""
 
 
 @dispatched
