@@ -1120,9 +1120,12 @@ def _most_promising(tried, out, k):
     return best
 
 
-@inline
+@shared
 def _try_some(state, x, src, out):
-    """Moves of a sample that is not alone, among many clusters."""
+    """Moves of a sample that is not alone, among many clusters.
+
+    By itself, as the sample loop would take a third longer to compile with it, and be slower.
+    """
     k = state.moments.size[0]
     renew_sums(state)
     leave_many(state, x, src)
