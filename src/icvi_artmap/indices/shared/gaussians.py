@@ -22,8 +22,9 @@ factors of pairs are kept there where there are many clusters.
 
 With many clusters, sums over rows are kept too: what a pair adds to the score (``worth``), summed
 over the pairs of each cluster. They follow the changes, so they have lost some digits, and a score
-made of them is called quick. Only targets are tried that may win by a bound (``bound_moves``), and
-by their quick scores; where those leave open who wins, the scores are computed in full.
+made of them is called quick. Only targets are tried that may win by a bound (``bound_moves``, made
+finer in stages by ``bound_move``), and by their quick scores; where those leave open who wins, the
+scores are computed in full.
 """
 
 from __future__ import annotations
