@@ -484,6 +484,26 @@ def bound_of_the_rest(state, i, parts):
 
 
 @pytest.mark.nojit
+def test_what_a_split_leaves_is_asked_anew_after_a_change() -> None:
+    """After moves, and after all are summed again, it is what a new state says."""
+    walk, rng = crowd("rCIP", 6), np.random.default_rng(6)
+    parts = mom.empty_moments(1, walk.X.shape[1], True)
+    parts.size[0] = 1
+    i = int(np.bincount(walk.labels).argmax())
+    for step in range(4):
+        leaf = np.flatnonzero(walk.labels == i)[0]
+        mom.from_labels(parts, walk.data, np.where(np.arange(len(walk.labels)) == leaf, 0, -1))
+        new = Walk("rCIP", walk.X, walk.labels, walk.k)
+        found = [bound_of_the_rest(one.state, i, parts) for one in (walk, new)]
+        logarithms = [np.log(bound) - reference for bound, reference in found]
+        assert logarithms[0] == pytest.approx(logarithms[1], rel=1e-6)
+        for s in rng.permutation(np.flatnonzero(walk.labels != i))[:3]:
+            walk.move(int(s), i)
+        if step == 1:
+            walk.state.sums.changes[0] = 0
+
+
+@pytest.mark.nojit
 @pytest.mark.parametrize("spread", [0.3, 2.0, 6.0])
 def test_what_a_small_part_leaves_is_worth_about_the_whole(spread: float) -> None:
     """By the batch formula: the bound is never more, and not much less for a part of one sample."""

@@ -548,7 +548,7 @@ def choose_close(state, mean, i):
             apart[row] += (centre[row] - at) * (centre[row] - at)
     apart[i] = np.inf
     for at in range(VECTOR):
-        rows[at] = at + VECTOR if at == i else at
+        rows[at] = at
     for row in range(k):
         at = row % VECTOR
         if apart[row] < apart[rows[at]]:
